@@ -1,0 +1,79 @@
+"""Which private edges each edge subset really removes, and the triangles that this disturbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph import PrivateGraph
+from core.universe import Universe
+
+
+@dataclass(frozen=True, eq=False)
+class Deletions:
+    """The distinct sets `R = S_E ∩ E` over the edge subsets of one universe (private).
+
+    `neighbours`: deg rows of the target's neighbours. `exists`: kE bool, which candidate pairs are
+    edges (the others are no-ops); `slots`: kX, the place of each existing pair's far end among the
+    neighbours. `members`: nR x kX bool. `inverse`: nE, which set an edge subset amounts to.
+    A triangle entry stands for a set R and a neighbour it keeps that is tied to a removed end:
+    `entry_set` (t), `entry_case` (t, into the distinct cases); a case is `case_place` (c, the
+    neighbour), `case_removed` (c, |R|) and `case_touching` (c x kX bool, the ends tied to it).
+    """
+
+    neighbours: np.ndarray
+    exists: np.ndarray
+    slots: np.ndarray
+    members: np.ndarray
+    inverse: np.ndarray
+    entry_set: np.ndarray
+    entry_case: np.ndarray
+    case_place: np.ndarray
+    case_removed: np.ndarray
+    case_touching: np.ndarray
+
+    @property
+    def removed(self) -> np.ndarray:
+        """r = |R| of each set, nR int64."""
+        return self.members.sum(axis=1)
+
+
+def deletions(graph: PrivateGraph, universe: Universe) -> Deletions:
+    """Resolve the edge subsets of `universe` on `graph`."""
+    target, pairs = universe.target, universe.edge_pairs
+    neighbours = graph.neighbours(target)
+    exists = graph.contains(pairs)
+    ends = pairs.sum(axis=1)[exists] - target
+    slots = np.searchsorted(neighbours, ends)
+
+    chosen = np.zeros((universe.shape[0], len(pairs)), dtype=bool)
+    rows, columns = np.nonzero(universe.edge_subsets >= 0)
+    chosen[rows, universe.edge_subsets[rows, columns]] = True
+    if exists.all():
+        members, inverse = chosen, np.arange(len(chosen))
+    else:
+        members, inverse = np.unique(chosen[:, exists], axis=0, return_inverse=True)
+
+    tied = np.zeros((len(ends), len(neighbours)), dtype=bool)
+    for i, end in enumerate(ends):
+        tied[i] = np.isin(neighbours, graph.neighbours(int(end)), assume_unique=True)
+    gone = np.zeros((len(members), len(neighbours)), dtype=bool)
+    set_row, member = np.nonzero(members)
+    gone[set_row, slots[member]] = True
+    entry_set, place = np.nonzero((members.astype(np.int64) @ tied > 0) & ~gone)
+    touching = members[entry_set] & tied[:, place].T
+    removed = members.sum(axis=1)[entry_set]
+    cases, entry_case = np.unique(np.column_stack([place, removed, touching]), axis=0, return_inverse=True)
+    return Deletions(
+        neighbours,
+        exists,
+        slots,
+        members,
+        inverse.ravel(),
+        entry_set,
+        entry_case.ravel(),
+        cases[:, 0],
+        cases[:, 1],
+        cases[:, 2:].astype(bool),
+    )

@@ -1,0 +1,183 @@
+"""The candidate universe: every intervention a release may name, from public objects only."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from core import checks
+from core.backbone.gcn import GCNWeights
+from core.errors import BadInput
+from core.graph import Nodes
+from core.snapshot import Snapshot
+
+
+class Arm(StrEnum):
+    """Which interventions the universe holds, and whether masks act (PrivCFS, appendix D)."""
+
+    FULL = "full"
+    EDGE_ONLY = "edge-only"
+    FEATURE_ONLY = "feature-only"
+    INERT_MASKS = "inert-masks"
+
+    @classmethod
+    def parse(cls, value: str) -> Arm:
+        """Return the arm of that name; raises `BadInput` with the allowed names."""
+        try:
+            return cls(value)
+        except ValueError:
+            raise BadInput.choice("arm", value, [arm.value for arm in cls]) from None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Public limits of the universe: candidate pairs and dimensions, and how many to combine."""
+
+    k_edges: int = 12
+    k_features: int = 12
+    max_edges: int = 2
+    max_features: int = 3
+
+    def __post_init__(self) -> None:
+        checks.count(self.k_edges, "edge candidates", 0, 64)
+        checks.count(self.k_features, "feature candidates", 0, 64)
+        checks.count(self.max_edges, "edges per intervention", 0, 3)
+        checks.count(self.max_features, "masks per intervention", 0, 4)
+        if self.k_max < 1:
+            raise BadInput("universe limits: found 0 edges and 0 masks per intervention, expected at least 1 in all")
+
+    @property
+    def k_max(self) -> int:
+        """Largest size of an intervention, `max_edges + max_features`."""
+        return self.max_edges + self.max_features
+
+
+@dataclass(frozen=True, eq=False)
+class Universe:
+    """All pairs (S_E, S_F) of at most `max_edges` public pairs and `max_features` masks at `target`.
+
+    `edge_pairs`: kE x 2 rows, snapshot order. `feature_dims`: kF, most influential first.
+    `edge_subsets`: nE x max_edges, `feature_subsets`: nF x max_features; both index the former,
+    padded with -1, the empty subset first. Subsets are in colexicographic order, so a universe
+    over fewer pairs is a prefix of this one. Candidate (i, j) is edge subset i with feature subset j.
+    """
+
+    target: int
+    edge_pairs: np.ndarray
+    feature_dims: np.ndarray
+    edge_subsets: np.ndarray
+    feature_subsets: np.ndarray
+    limits: Limits
+    arm: Arm
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(nE, nF)."""
+        return len(self.edge_subsets), len(self.feature_subsets)
+
+    @property
+    def size(self) -> int:
+        """Number of candidates, nE * nF."""
+        return self.shape[0] * self.shape[1]
+
+    @cached_property
+    def edge_sizes(self) -> np.ndarray:
+        """|S_E| of each edge subset, nE int64."""
+        return (self.edge_subsets >= 0).sum(axis=1)
+
+    @cached_property
+    def feature_sizes(self) -> np.ndarray:
+        """|S_F| of each feature subset, nF int64."""
+        return (self.feature_subsets >= 0).sum(axis=1)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """|S| of each candidate, nE x nF int64."""
+        return self.edge_sizes[:, None] + self.feature_sizes[None, :]
+
+    def with_pairs(self, k: int) -> Universe:
+        """The universe over the first `k` edge pairs: its edge subsets are a prefix of these."""
+        k = min(k, len(self.edge_pairs))
+        kept = int((self.edge_subsets.max(axis=1, initial=-1) < k).sum())
+        return Universe(
+            self.target,
+            self.edge_pairs[:k],
+            self.feature_dims,
+            self.edge_subsets[:kept],
+            self.feature_subsets,
+            self.limits,
+            self.arm,
+        )
+
+    def members(self, i: int, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """Candidate (i, j) as its node pairs (r x 2) and its feature dimensions (s)."""
+        edges, features = self.edge_subsets[i], self.feature_subsets[j]
+        return self.edge_pairs[edges[edges >= 0]], self.feature_dims[features[features >= 0]]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything that defines the candidates and their order."""
+        hasher = hashlib.sha256(repr((self.target, self.limits, self.arm.value)).encode())
+        for part in (self.edge_pairs, self.feature_dims, self.edge_subsets, self.feature_subsets):
+            hasher.update(repr(part.shape).encode() + np.ascontiguousarray(part, dtype=np.int64).tobytes())
+        return hasher.hexdigest()
+
+
+@functools.lru_cache(maxsize=256)
+def subsets(k: int, most: int) -> np.ndarray:
+    """All subsets of 0..k-1 with at most `most` members, n x most int64, padded with -1.
+
+    Colexicographic: ordered by largest member, then the next, so those of a smaller `k` come first.
+    """
+    rows = [c for size in range(most + 1) for c in itertools.combinations(range(k), size)]
+    rows.sort(key=lambda c: c[::-1])
+    table = np.full((len(rows), most), -1, dtype=np.int64)
+    for row, members in enumerate(rows):
+        table[row, : len(members)] = members
+    table.setflags(write=False)
+    return table
+
+
+def edge_candidates(snapshot: Snapshot, target: int, k: int) -> np.ndarray:
+    """`U_E(v)`: the first `k` snapshot pairs incident to `target`, in snapshot order (k' x 2)."""
+    return snapshot.pairs[snapshot.incident(target)[:k]]
+
+
+def feature_candidates(nodes: Nodes, weights: GCNWeights, target: int, k: int) -> np.ndarray:
+    """`U_F(v)`: first `k` nonzero dimensions by `|x_vd| * ||W1[d,:]||_2`, descending, ties by index."""
+    weights.check(nodes)
+    start, stop = nodes.x.indptr[target : target + 2]
+    dims = nodes.x.indices[start:stop].astype(np.int64)
+    influence = np.abs(nodes.x.data[start:stop]) * np.linalg.norm(weights.w1[dims], axis=1)
+    return dims[np.lexsort((dims, -influence))[:k]]
+
+
+def build_universe(
+    nodes: Nodes,
+    snapshot: Snapshot,
+    weights: GCNWeights,
+    target: int,
+    limits: Limits | None = None,
+    arm: Arm = Arm.FULL,
+) -> Universe:
+    """Build `C_v` (PrivCFS, section 3.3) from public objects; no argument can hold a private edge.
+
+    Raises `BadInput` for a target outside 0..N-1 or a snapshot of another node set.
+    """
+    limits = limits or Limits()
+    checks.count(target, "target row", 0, nodes.n - 1)
+    if snapshot.n != nodes.n:
+        raise BadInput(f"snapshot: found one for {snapshot.n} nodes, the graph has {nodes.n}")
+    max_edges = 0 if arm is Arm.FEATURE_ONLY else limits.max_edges
+    max_features = 0 if arm is Arm.EDGE_ONLY else limits.max_features
+    pairs = edge_candidates(snapshot, target, limits.k_edges if max_edges else 0)
+    dims = feature_candidates(nodes, weights, target, limits.k_features if max_features else 0)
+    return Universe(
+        target, pairs, dims, subsets(len(pairs), max_edges), subsets(len(dims), max_features), limits, arm
+    )
