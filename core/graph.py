@@ -83,7 +83,8 @@ class Nodes:
         row = self._rows.get(str(node_id))
         if row is None:
             raise BadInput(
-                f"target: found {node_id!r}, which is no node id here; expected one of {self.n} ids such as {self.ids[0]}"
+                f"node: found {node_id!r}, which is no node id here; "
+                f"expected one of {self.n} ids such as {self.ids[0]!r}"
             )
         return row
 
@@ -111,9 +112,9 @@ class PrivateGraph:
 
     def __post_init__(self) -> None:
         edges = canonical_pairs(self.edges, self.nodes.n)
-        keys = np.unique(pair_keys(edges, self.nodes.n))
-        if len(keys) != len(edges):
-            raise BadInput(f"edges: found {len(edges) - len(keys)} repeated pairs; drop duplicates first")
+        keys = np.sort(pair_keys(edges, self.nodes.n))
+        if repeated := int((np.diff(keys) == 0).sum()):
+            raise BadInput(f"edges: found {repeated} repeated pairs; drop duplicates first")
         edges = np.stack([keys // self.nodes.n, keys % self.nodes.n], axis=1)
         edges.setflags(write=False)
         object.__setattr__(self, "edges", edges)

@@ -28,8 +28,7 @@ class Snapshot:
 
     def __post_init__(self) -> None:
         pairs = canonical_pairs(self.pairs, self.n)
-        repeated = len(pairs) - len(np.unique(pair_keys(pairs, self.n)))
-        if repeated:
+        if repeated := int((np.diff(np.sort(pair_keys(pairs, self.n))) == 0).sum()):
             raise BadInput(f"snapshot: found {repeated} repeated pairs; drop duplicates first")
         pairs.setflags(write=False)
         object.__setattr__(self, "pairs", pairs)

@@ -178,6 +178,4 @@ def build_universe(
     max_features = 0 if arm is Arm.EDGE_ONLY else limits.max_features
     pairs = edge_candidates(snapshot, target, limits.k_edges if max_edges else 0)
     dims = feature_candidates(nodes, weights, target, limits.k_features if max_features else 0)
-    return Universe(
-        target, pairs, dims, subsets(len(pairs), max_edges), subsets(len(dims), max_features), limits, arm
-    )
+    return Universe(target, pairs, dims, subsets(len(pairs), max_edges), subsets(len(dims), max_features), limits, arm)

@@ -32,7 +32,7 @@ class GCNWeights:
                 raise UnsupportedBackbone(f"backbone weight {name}: found a value that is not finite")
             value.setflags(write=False)
             object.__setattr__(self, name, value)
-        f, h = self.w1.shape
+        h = self.w1.shape[1]
         if self.b1.shape != (h,) or self.w2.shape[0] != h or self.b2.shape != (self.w2.shape[1],):
             raise UnsupportedBackbone(
                 f"backbone weights: found shapes {self.w1.shape}, {self.b1.shape}, {self.w2.shape}, {self.b2.shape}, "
@@ -43,8 +43,8 @@ class GCNWeights:
         """Raise `UnsupportedBackbone` when the weights don't fit the features or classes."""
         if self.w1.shape[0] != nodes.n_features or self.w2.shape[1] != len(nodes.classes):
             raise UnsupportedBackbone(
-                f"backbone: found weights for {self.w1.shape[0]} features and {self.w2.shape[1]} classes, "
-                f"the graph has {nodes.n_features} and {len(nodes.classes)}; train on this graph or load its own weights"
+                f"backbone: found weights for {self.w1.shape[0]} features and {self.w2.shape[1]} classes, the graph "
+                f"has {nodes.n_features} and {len(nodes.classes)}; train on this graph or load its own weights"
             )
 
     def hidden_features(self, nodes: Nodes) -> np.ndarray:

@@ -34,9 +34,7 @@ class Backbone:
     majority: float
 
 
-def train_gcn(
-    dataset: Dataset, seed: int = 0, hidden: int = 32, steps: int = 200, device: str = "cpu"
-) -> Backbone:
+def train_gcn(dataset: Dataset, seed: int = 0, hidden: int = 32, steps: int = 200, device: str = "cpu") -> Backbone:
     """Train a two-layer GCN: Adam 0.01, weight decay 5e-4, dropout 0.5 between layers, full batch.
 
     The training reads the private edges: publishing the weights is a separate disclosure, which no

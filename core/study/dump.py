@@ -1,0 +1,46 @@
+"""Everything an outside program needs to recompute one inspection (owner-only)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from core.files import whole_file
+from core.study.inspection import Inspection
+from core.study.study import Study
+
+DENSE_ELEMENTS = 8_000_000
+
+
+def dump(study: Study, inspection: Inspection, path: Path) -> None:
+    """Write graph, weights, universe, outcome and distribution as an `.npz`, whole or not at all.
+
+    Features are stored as `x` (N x F); above 8 million entries as `x_row` (F, the target's) and
+    `W1x` (N x h, `X W1`). `utility` is in [0, 1]; subsets index `edge_pairs` and `feature_dims`.
+    Raises `BadInput` when the file can't be written.
+    """
+    universe, nodes, weights = inspection.universe, study.dataset.nodes, study.backbone.weights
+    if nodes.n * nodes.n_features <= DENSE_ELEMENTS:
+        features = {"x": nodes.x.toarray()}
+    else:
+        features = {"x_row": nodes.x[[universe.target]].toarray()[0], "W1x": weights.hidden_features(nodes)}
+    with whole_file(path) as stream:
+        np.savez_compressed(
+            stream,
+            edges=study.dataset.graph.edges,
+            **features,
+            W1=weights.w1,
+            b1=weights.b1,
+            W2=weights.w2,
+            b2=weights.b2,
+            target=np.int64(universe.target),
+            edge_pairs=universe.edge_pairs,
+            feature_dims=universe.feature_dims,
+            edge_subsets=universe.edge_subsets,
+            feature_subsets=universe.feature_subsets,
+            predicted=inspection.scores.predicted.astype(np.int64),
+            utility=inspection.distribution.utility.fractions,
+            base_measure=np.ascontiguousarray(inspection.distribution.prior.mass),
+            probability=inspection.distribution.probability,
+        )

@@ -1,0 +1,119 @@
+"""The owner's desk for one data set: everything a question about a target needs, scored once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import replace
+
+import numpy as np
+
+from core.backbone.gcn import softmax
+from core.backbone.store import backbone_for
+from core.backbone.train import Backbone
+from core.datasets.dataset import Dataset
+from core.metrics import Metrics, levels, measure
+from core.release.cells import Cells, gather
+from core.release.distribution import release_distribution
+from core.release.prior import Prior, uniform
+from core.scoring.factorised import GCNScorer
+from core.scoring.scores import Scores
+from core.snapshot import Snapshot, simulate
+from core.study.inspection import Inspection
+from core.study.settings import Settings
+from core.universe import Arm, Limits, build_universe
+from core.utility import Utility, evaluate
+
+CACHED_TARGETS = 128
+
+
+class Study:
+    """One private graph, one frozen backbone and one snapshot order; owner-side throughout.
+
+    A target is scored once, on the universe of the whole snapshot; a smaller rho is a slice of it.
+    `seed` draws the simulated snapshot; it has no effect where the owner supplied a real one.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        backbone: Backbone | None = None,
+        seed: int = 0,
+        scorer: GCNScorer | None = None,
+    ) -> None:
+        self.dataset = dataset
+        self.backbone = backbone or backbone_for(dataset)
+        self.seed = seed
+        self.scorer = scorer or GCNScorer(dataset.graph, self.backbone.weights)
+        self.snapshot: Snapshot = dataset.snapshot or simulate(dataset.graph, seed)
+        self._scores: OrderedDict[tuple[int, Limits, Arm, bool], Scores] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def with_seed(self, seed: int) -> Study:
+        """The same graph and backbone under another simulated snapshot."""
+        return Study(self.dataset, self.backbone, seed, self.scorer)
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """Class probabilities of every node on the private graph, N x C."""
+        return softmax(self.scorer.clean)
+
+    @property
+    def margins(self) -> np.ndarray:
+        """Top-two probability margin of every node, `mu(v)`, N: private."""
+        ordered = np.sort(self.probabilities, axis=1)
+        return ordered[:, -1] - (ordered[:, -2] if ordered.shape[1] > 1 else 0.0)
+
+    def pairs_at(self, target: int, rho: float) -> int:
+        """How many snapshot pairs at `target` are public at strength `rho`."""
+        return int(np.searchsorted(self.snapshot.incident(target), self.snapshot.stop(rho)))
+
+    def scores(self, target: int, rho: float, settings: Settings | None = None) -> Scores:
+        """Scores of the universe of `target` at strength `rho`; raises `BadInput` for a bad row or rho."""
+        settings = settings or Settings()
+        key = (target, settings.limits, settings.arm, settings.utility.soft)
+        with self._lock:
+            found = self._scores.get(key)
+            if found is not None:
+                self._scores.move_to_end(key)
+        if found is None:
+            universe = build_universe(
+                self.dataset.nodes, self.snapshot, self.backbone.weights, target, settings.limits, settings.arm
+            )
+            found = self.scorer.score(universe, margins=settings.utility.soft)
+            with self._lock:
+                self._scores[key] = found
+                while len(self._scores) > CACHED_TARGETS:
+                    self._scores.popitem(last=False)
+        return found.with_pairs(self.pairs_at(target, rho))
+
+    def evaluated(self, target: int, rho: float, settings: Settings | None = None) -> tuple[Scores, Utility, Prior]:
+        """Scores, grid utility and prior of one target: what a distribution is made of."""
+        settings = settings or Settings()
+        scores = self.scores(target, rho, settings)
+        return scores, evaluate(scores, settings.utility), uniform(scores.universe)
+
+    def cells(self, target: int, rho: float, settings: Settings | None = None) -> Cells:
+        """The candidates of one target gathered into cells, for pricing at many ε."""
+        return gather(*self.evaluated(target, rho, settings))
+
+    def inspect(self, target: int, rho: float, epsilon: float, settings: Settings | None = None) -> Inspection:
+        """The exact release distribution of one target and its figures: a preview, nothing is drawn.
+
+        `target`: row. `rho`: snapshot strength. `epsilon`: pure ε, edge level. Raises `BadInput`.
+        """
+        settings = settings or Settings()
+        scores, utility, prior = self.evaluated(target, rho, settings)
+        distribution = release_distribution(scores.universe, utility, prior, epsilon, settings.mechanism)
+        public_only: Metrics = measure(replace(distribution, probability=prior.mass), scores)
+        return Inspection(
+            dataset=self.dataset,
+            rho=rho,
+            settings=settings,
+            scores=scores,
+            distribution=distribution,
+            metrics=measure(distribution, scores),
+            public_only=public_only,
+            levels=tuple(levels(distribution, scores)),
+            simulated=self.snapshot.simulated,
+        )

@@ -1,0 +1,136 @@
+"""The universe is public: two neighbouring private graphs get the same candidates in the same order."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import universe as module
+from core.errors import BadInput
+from core.snapshot import Snapshot
+from core.universe import Arm, Limits, build_universe, subsets
+from tests.core.smallgraphs import make_case
+
+LIMITS = Limits(k_edges=4, k_features=3, max_edges=2, max_features=2)
+
+
+@given(k=st.integers(0, 7), most=st.integers(0, 3))
+def test_subsets_are_all_small_subsets_once(k, most):
+    table = subsets(k, most)
+    members = [tuple(sorted(row[row >= 0].tolist())) for row in table]
+    expected = {c for size in range(most + 1) for c in itertools.combinations(range(k), size)}
+    assert len(members) == len(set(members))
+    assert set(members) == expected
+    assert members[0] == ()
+    assert (subsets(max(k - 1, 0), most) == table[: len(subsets(max(k - 1, 0), most))]).all()
+
+
+def test_default_size_is_that_of_the_paper():
+    case = make_case(0, n=30, density=0.5)
+    assert len(subsets(12, 2)) * len(subsets(12, 3)) == 79 * 299 == 23_621
+    built = build_universe(case.graph.nodes, case.snapshot, case.weights, 0)
+    assert built.size <= 23_621
+    assert Limits().k_max == 5
+
+
+def digests_over_neighbours(build, case, target):
+    """Universe digests over all graphs that differ from the case's in one pair, the case's first."""
+    n = case.graph.n
+    graphs = [case.graph, *(case.graph.toggled(u, v) for u, v in itertools.combinations(range(n), 2))]
+    return [build(graph, case, target).digest for graph in graphs]
+
+
+def public_build(graph, case, target):
+    return build_universe(graph.nodes, case.snapshot, case.weights, target, LIMITS)
+
+
+def data_dependent_build(graph, case, target):
+    kept = case.snapshot.pairs[graph.contains(case.snapshot.pairs)]
+    return build_universe(graph.nodes, Snapshot(kept, graph.n, simulated=False), case.weights, target, LIMITS)
+
+
+@given(seed=st.integers(0, 10_000), target=st.integers(0, 8))
+def test_neighbouring_graphs_have_the_same_universe(seed, target):
+    assert len(set(digests_over_neighbours(public_build, make_case(seed), target))) == 1
+
+
+def test_a_universe_that_drops_non_edges_is_caught():
+    caught = [len(set(digests_over_neighbours(data_dependent_build, make_case(s), 0))) > 1 for s in range(5)]
+    assert all(caught)
+
+
+def test_no_public_builder_takes_a_private_graph():
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        annotations = " ".join(str(value) for value in function.__annotations__.values())
+        assert "PrivateGraph" not in annotations and "Dataset" not in annotations, name
+
+
+@given(seed=st.integers(0, 10_000), target=st.integers(0, 8))
+def test_candidates_follow_their_definitions(seed, target):
+    case = make_case(seed)
+    built = build_universe(case.graph.nodes, case.snapshot, case.weights, target, LIMITS)
+    incident = [pair for pair in case.snapshot.pairs.tolist() if target in pair]
+    assert built.edge_pairs.tolist() == incident[: LIMITS.k_edges]
+    x = case.graph.nodes.x.toarray()[target]
+    influence = {d: abs(x[d]) * math.hypot(*case.weights.w1[d]) for d in np.flatnonzero(x)}
+    expected = sorted(influence, key=lambda d: (-influence[d], d))
+    assert built.feature_dims.tolist() == expected[: LIMITS.k_features]
+
+
+def test_feature_ties_go_by_index():
+    case = make_case(0)
+    weights = type(case.weights)(np.ones_like(case.weights.w1), case.weights.b1, case.weights.w2, case.weights.b2)
+    nodes = type(case.graph.nodes)(
+        case.graph.nodes.ids,
+        np.ones(case.graph.nodes.x.shape),
+        case.graph.nodes.feature_names,
+        case.graph.nodes.classes,
+    )
+    assert build_universe(nodes, case.snapshot, weights, 0, LIMITS).feature_dims.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arm", "edges", "features"),
+    [
+        (Arm.FULL, True, True),
+        (Arm.INERT_MASKS, True, True),
+        (Arm.EDGE_ONLY, True, False),
+        (Arm.FEATURE_ONLY, False, True),
+    ],
+)
+def test_arms_restrict_the_universe(arm, edges, features):
+    case = make_case(2, density=0.8)
+    built = build_universe(case.graph.nodes, case.snapshot, case.weights, 0, LIMITS, arm)
+    assert (built.shape[0] > 1, built.shape[1] > 1) == (edges, features)
+
+
+def test_isolated_target_without_features_has_only_the_empty_candidate():
+    case = make_case(0, density=0.0, disclosed=0.0)
+    x = case.graph.nodes.x.toarray()
+    x[0] = 0.0
+    nodes = type(case.graph.nodes)(case.graph.nodes.ids, x, case.graph.nodes.feature_names, case.graph.nodes.classes)
+    assert build_universe(nodes, case.snapshot, case.weights, 0).shape == (1, 1)
+
+
+@pytest.mark.parametrize("target", [-1, 9, 1.0, "3", True])
+def test_bad_target_is_refused(target):
+    case = make_case(0)
+    with pytest.raises(BadInput, match="target row"):
+        build_universe(case.graph.nodes, case.snapshot, case.weights, target)
+
+
+@pytest.mark.parametrize("limits", [(0, 0, 0, 0), (65, 1, 1, 1), (4, 4, 4, 1), (-1, 1, 1, 1)])
+def test_bad_limits_are_refused(limits):
+    with pytest.raises(BadInput):
+        Limits(*limits)
+
+
+def test_unknown_arm_lists_the_arms():
+    with pytest.raises(BadInput, match="full, edge-only, feature-only, inert-masks"):
+        Arm.parse("both")
