@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -90,6 +92,15 @@ class Dataset:
     def nodes(self) -> Nodes:
         """The public node table."""
         return self.graph.nodes
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that a study shows: names, graph, labels, split, targets, snapshot; owner-side cache keys."""
+        given = self.snapshot.digest if self.snapshot is not None else None
+        hasher = hashlib.sha256(repr((self.name, self.title, self.graph.digest, given)).encode())
+        for part in (self.labels, self.split.train, self.split.validation, self.split.test, self.targets):
+            hasher.update(b"none" if part is None else repr(part.shape).encode() + part.tobytes())
+        return hasher.hexdigest()
 
     def resolve(self, text: str) -> tuple[int, str | None]:
         """Return the row that `text` names, with a note when it had to be read as a row number.

@@ -117,3 +117,20 @@ def test_every_listed_name_loads_and_is_told_apart(name):
     assert dataset.name.startswith(name)
     assert dataset.title
     assert len(dataset.source.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "other"},
+        {"graph": make().graph.toggled(0, 3)},
+        {"labels": np.array([0, 1, 1, -1])},
+        {"split": Split(np.array([1]), np.array([0]), np.array([2]))},
+        {"split": Split(np.array([0]), np.array([1, 2]), np.array([], dtype=int))},
+        {"snapshot": Snapshot(np.array([[0, 1]]), 4, simulated=False)},
+        {"targets": np.array([1])},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_digest_depends_on_every_part(changes):
+    assert make().digest == make().digest != make(**changes).digest
