@@ -50,8 +50,8 @@ class Scores:
 
     @cached_property
     def flips(self) -> np.ndarray:
-        """Which candidates change the prediction, nE x nF bool."""
-        return self.predicted != self.original
+        """Which candidates change the prediction, nE x nF bool; ∅ never does, whatever rounding says of a tie."""
+        return (self.predicted != self.original) & (self.universe.sizes > 0)
 
     @cached_property
     def existing(self) -> np.ndarray:

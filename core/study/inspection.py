@@ -89,7 +89,7 @@ class Inspection:
             features=tuple(nodes.feature_names[d] for d in dims),
             probability=float(self.distribution.probability[i, j]),
             utility=float(self.distribution.utility.fractions[i, j]),
-            flips=bool(self.scores.flips[i, j]) and (i, j) != (0, 0),
+            flips=bool(self.scores.flips[i, j]),
             predicted=nodes.classes[int(self.scores.predicted[i, j])],
         )
 
