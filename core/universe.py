@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -16,6 +17,9 @@ from core.backbone.gcn import GCNWeights
 from core.errors import BadInput
 from core.graph import Nodes
 from core.snapshot import Snapshot
+
+
+MOST_CANDIDATES = 1_000_000
 
 
 class Arm(StrEnum):
@@ -51,6 +55,17 @@ class Limits:
         checks.count(self.max_features, "masks per intervention", 0, 4)
         if self.k_max < 1:
             raise BadInput("universe limits: found 0 edges and 0 masks per intervention, expected at least 1 in all")
+        if self.most_candidates > MOST_CANDIDATES:
+            raise BadInput(
+                f"universe limits: found up to {self.most_candidates:,} candidates, expected at most "
+                f"{MOST_CANDIDATES:,}; combine fewer or list fewer of them"
+            )
+
+    @property
+    def most_candidates(self) -> int:
+        """Largest possible number of candidates, 23,621 at the defaults."""
+        edges = sum(math.comb(self.k_edges, size) for size in range(self.max_edges + 1))
+        return edges * sum(math.comb(self.k_features, size) for size in range(self.max_features + 1))
 
     @property
     def k_max(self) -> int:

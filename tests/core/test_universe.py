@@ -37,6 +37,7 @@ def test_default_size_is_that_of_the_paper():
     built = build_universe(case.graph.nodes, case.snapshot, case.weights, 0)
     assert built.size <= 23_621
     assert Limits().k_max == 5
+    assert Limits().most_candidates == 23_621
 
 
 def digests_over_neighbours(build, case, target):
@@ -125,7 +126,7 @@ def test_bad_target_is_refused(target):
         build_universe(case.graph.nodes, case.snapshot, case.weights, target)
 
 
-@pytest.mark.parametrize("limits", [(0, 0, 0, 0), (65, 1, 1, 1), (4, 4, 4, 1), (-1, 1, 1, 1)])
+@pytest.mark.parametrize("limits", [(0, 0, 0, 0), (65, 1, 1, 1), (4, 4, 4, 1), (-1, 1, 1, 1), (64, 64, 3, 4)])
 def test_bad_limits_are_refused(limits):
     with pytest.raises(BadInput):
         Limits(*limits)
