@@ -9,6 +9,8 @@ import numpy as np
 from core.graph import PrivateGraph
 from core.universe import Universe
 
+CROWDED_ENTRIES = 16  # per set, where summing all neighbours anew becomes cheaper than correcting some
+
 
 @dataclass(frozen=True, eq=False)
 class Deletions:
@@ -16,10 +18,12 @@ class Deletions:
 
     `neighbours`: deg rows of the target's neighbours. `exists`: kE bool, which candidate pairs are
     edges (the others are no-ops); `slots`: kX, the place of each existing pair's far end among the
-    neighbours. `members`: nR x kX bool. `inverse`: nE, which set an edge subset amounts to.
+    neighbours. `members`: nR x kX bool. `inverse`: nE, which set an edge subset amounts to. `tied`:
+    kX x deg bool, which neighbours are tied to which candidate end.
     A triangle entry stands for a set R and a neighbour it keeps that is tied to a removed end:
     `entry_set` (t), `entry_case` (t, into the distinct cases); a case is `case_place` (c, the
     neighbour), `case_removed` (c, |R|) and `case_touching` (c x kX bool, the ends tied to it).
+    `crowded`: there are so many of them that they are not listed.
     """
 
     neighbours: np.ndarray
@@ -27,6 +31,8 @@ class Deletions:
     slots: np.ndarray
     members: np.ndarray
     inverse: np.ndarray
+    tied: np.ndarray
+    crowded: bool
     entry_set: np.ndarray
     entry_case: np.ndarray
     case_place: np.ndarray
@@ -61,7 +67,9 @@ def deletions(graph: PrivateGraph, universe: Universe) -> Deletions:
     gone = np.zeros((len(members), len(neighbours)), dtype=bool)
     set_row, member = np.nonzero(members)
     gone[set_row, slots[member]] = True
-    entry_set, place = np.nonzero((members.astype(np.int64) @ tied > 0) & ~gone)
+    disturbed = (members.astype(np.float32) @ tied.astype(np.float32) > 0) & ~gone
+    crowded = int(disturbed.sum()) > CROWDED_ENTRIES * len(members)
+    entry_set, place = np.nonzero(disturbed & (not crowded))
     touching = members[entry_set] & tied[:, place].T
     removed = members.sum(axis=1)[entry_set]
     cases, entry_case = np.unique(np.column_stack([place, removed, touching]), axis=0, return_inverse=True)
@@ -71,6 +79,8 @@ def deletions(graph: PrivateGraph, universe: Universe) -> Deletions:
         slots,
         members,
         inverse.ravel(),
+        tied,
+        crowded,
         entry_set,
         entry_case.ravel(),
         cases[:, 0],

@@ -25,6 +25,7 @@ from core.scoring.scores import Scores
 from core.universe import Arm, Universe
 
 BLOCK_ELEMENTS = 1 << 16  # of rows x masks x hidden: 512 KiB of float64 stays in cache
+CROWDED_ELEMENTS = 1 << 21
 
 
 class GCNScorer:
@@ -103,6 +104,8 @@ class GCNScorer:
         offset = (own.sum(dim=0) - members @ own[slots]) * torch.sqrt(d_set) + self._b1 * d_set
         logits = self._messages(offset, 1.0 / d_set[:, 0].square(), masked) + self._b2
 
+        if resolved.crowded:
+            return self._add_disturbed_totals(logits, resolved, base, d_set, masked)
         roots = torch.sqrt(d_near * d_left[:, None])
         terms = [self._totals(base * roots[..., None], 1.0 / roots.square(), masked)]
         parts = [functional.one_hot(removed, len(d_left)).to(self.dtype)]
@@ -151,19 +154,40 @@ class GCNScorer:
         summed = level.gather(2, active) + at * slope.gather(2, active)
         return summed.transpose(1, 2) @ self._w2
 
+    def _add_disturbed_totals(
+        self, logits: torch.Tensor, resolved: Deletions, base: torch.Tensor, d_set: torch.Tensor, masked: torch.Tensor
+    ) -> torch.Tensor:
+        """Add each set's total over the neighbours it keeps, every neighbour with its own shift, nR x nF x C."""
+        d_near = self._d[self._index(resolved.neighbours)]
+        gain, tied = self._gain(resolved), self._tensor(resolved.tied)
+        slots = self._index(resolved.slots)
+        size = max(1, CROWDED_ELEMENTS // (max(len(base), len(masked)) * base.shape[1]))
+        for start in range(0, len(logits), size):
+            part = slice(start, start + size)
+            members = self._tensor(resolved.members[part])
+            shift = torch.einsum("sk,kn,kh->snh", members, tied, gain) / torch.sqrt(d_near)[:, None]
+            root = torch.sqrt(d_near * d_set[part])
+            kept = torch.ones_like(root)
+            kept[:, slots] -= members
+            logits[part] += self._totals((base + shift) * root[..., None], kept / root.square(), masked)
+        return logits
+
     def _triangles(
         self, resolved: Deletions, base: torch.Tensor, roots: torch.Tensor, masked: torch.Tensor
     ) -> torch.Tensor:
         """Change of a kept neighbour's message since tied removed ends lost a degree, c x nF x C."""
         place, removed = self._index(resolved.case_place), self._index(resolved.case_removed)
-        ends = self._index(resolved.neighbours[resolved.slots])
-        gain = self._z[ends] * (torch.rsqrt(self._d[ends] - 1.0) - torch.rsqrt(self._d[ends]))[:, None]
         near = self._index(resolved.neighbours)[place]
-        shift = (self._tensor(resolved.case_touching) @ gain) / torch.sqrt(self._d[near])[:, None]
+        shift = (self._tensor(resolved.case_touching) @ self._gain(resolved)) / torch.sqrt(self._d[near])[:, None]
         root = roots[removed, place][:, None]
         weight = 1.0 / root[:, 0].square()
         before = self._messages(base[place] * root, weight, masked)
         return self._messages((base[place] + shift) * root, weight, masked) - before
+
+    def _gain(self, resolved: Deletions) -> torch.Tensor:
+        """`z_q (1/sqrt(d_q - 1) - 1/sqrt(d_q))` of each candidate end, kX x h: what its ties gain from a cut."""
+        ends = self._index(resolved.neighbours[resolved.slots])
+        return self._z[ends] * (torch.rsqrt(self._d[ends] - 1.0) - torch.rsqrt(self._d[ends]))[:, None]
 
     def _tensor(self, values: np.ndarray) -> torch.Tensor:
         return torch.tensor(np.asarray(values), dtype=self.dtype, device=self.device)

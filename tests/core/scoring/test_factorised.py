@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch_geometric.nn import GCNConv
 
 from core.errors import BadInput
+from core.scoring import deletions
 from core.scoring.factorised import GCNScorer
 from core.snapshot import Snapshot, simulate
 from core.universe import Arm, Limits, build_universe
@@ -35,12 +36,16 @@ def test_equals_brute_force_with_no_op_pairs_and_triangles(seed, target, density
     assert scores.exists.tolist() == [tuple(p) in set(map(tuple, case.graph.edges)) for p in universe.edge_pairs]
 
 
-@given(seed=st.integers(0, 10_000), target=st.integers(0, 8))
-def test_three_deletions_that_share_triangles(seed, target):
-    case = make_case(seed, density=0.8, disclosed=1.0)
+@pytest.mark.parametrize("crowded", [0, 10**9], ids=["anew", "corrected"])
+@given(seed=st.integers(0, 10_000), target=st.integers(0, 8), disclosed=st.sampled_from([0.5, 1.0]))
+def test_three_deletions_that_share_triangles(crowded, seed, target, disclosed):
+    """Both ways to treat triangles: every set's total anew, and corrections of one total."""
+    case = make_case(seed, density=0.8, disclosed=disclosed)
     universe = build_universe(case.graph.nodes, case.snapshot, case.weights, target, Limits(6, 1, 3, 1))
-    difference = GCNScorer(case.graph, case.weights).logits(universe) - brute_force_logits(case, universe)
-    assert np.abs(difference).max() < 1e-12
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deletions, "CROWDED_ENTRIES", crowded)
+        logits = GCNScorer(case.graph, case.weights).logits(universe)
+    assert np.abs(logits - brute_force_logits(case, universe)).max() < 1e-12
 
 
 @given(seed=st.integers(0, 10_000), target=st.integers(0, 8))
