@@ -18,7 +18,6 @@ from core.errors import BadInput
 from core.graph import Nodes
 from core.snapshot import Snapshot
 
-
 MOST_CANDIDATES = 1_000_000
 
 
