@@ -1,0 +1,114 @@
+"""The explorer: one object that renders in a notebook, and as a page when it is served."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from core.datasets import Dataset
+from explorer import style
+from explorer.palette import palette
+from explorer.rail import Rail
+from explorer.state import Desk
+from explorer.views.placement import PlacementView
+from explorer.views.pricelist import PriceListView
+from explorer.views.release import ReleaseView
+from explorer.wording import answer
+
+TITLE = "PrivCFs explorer"
+
+
+class Explorer(pn.viewable.Viewer):
+    """Pick a node, move ε and ρ, and see what a private explanation of it would reveal.
+
+    `dataset`: a name as `core.datasets.load` takes it, or a `Dataset`. Decisions (`target`, `epsilon`,
+    `rho`, `seed`, `arm`, ...) may be given by name. Raises `BadInput` for a value that can't be used.
+    """
+
+    dark = param.Boolean(default=False, doc="Whether the colours are those of the dark theme.")
+
+    def __init__(self, dataset: Dataset | str = "cora", dark: bool | None = None, **decisions: Any) -> None:
+        pn.extension("tabulator")
+        super().__init__(dark=pn.config.theme == "dark" if dark is None else dark)
+        self.desk = Desk(dataset, **decisions)
+        colours = palette(self.dark)
+        self.rail = Rail(self.desk)
+        self.release = ReleaseView(self.desk, colours)
+        self.prices = PriceListView(self.desk, colours)
+        self.placement = PlacementView(self.desk, colours)
+        self.answer = pn.pane.HTML(
+            stylesheets=[style.ANSWER], css_classes=["answer"], sizing_mode="stretch_width", margin=0
+        )
+        self.tabs = pmui.Tabs(
+            ("Release", self.release),
+            ("Price list", self.prices),
+            ("Placement", self.placement),
+            css_classes=["views"],
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self._root = pn.Column(
+            self.rail,
+            self.answer,
+            self.tabs,
+            stylesheets=[style.ROOT],
+            css_classes=["explorer"],
+            styles=style.variables(colours),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self.desk.param.watch(lambda *_: self._answer(), ["inspection", "loading"])
+        self._answer()
+
+    def _answer(self) -> None:
+        if self.desk.loading:
+            text = f"Loading {escape(self.desk.loading)} …"
+        else:
+            seen = self.desk.inspection
+            text = escape(
+                answer(
+                    seen.target_id,
+                    seen.distribution.epsilon,
+                    seen.rho,
+                    seen.distribution.prior.name,
+                    seen.universe.size,
+                    seen.metrics,
+                    seen.public_only,
+                )
+            )
+        self.answer.object = f'<p role="status" id="answer">{text}</p>'
+
+    @param.depends("dark", watch=True)
+    def _recolour(self) -> None:
+        colours = palette(self.dark)
+        self._root.styles = style.variables(colours)
+        for view in (self.release, self.prices, self.placement):
+            view.recolour(colours)
+
+    def page(self) -> pmui.Page:
+        """The served page around the same object."""
+        page = pmui.Page(
+            title=TITLE,
+            main=[self._root],
+            theme_config=style.theme_config(),
+            dark_theme=self.dark,
+            busy_indicator="linear",
+        )
+        page.param.watch(lambda event: setattr(self, "dark", event.new), "dark_theme")
+        return page
+
+    def __panel__(self) -> pn.Column:
+        return self._root
+
+
+def build_page(dataset: Dataset | str = "cora", **decisions: Any) -> pmui.Page:
+    """A fresh explorer for one session, as a page."""
+    return Explorer(dataset, **decisions).page()
+
+
+if pn.state.served:
+    build_page().servable(title=TITLE)

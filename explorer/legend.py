@@ -1,0 +1,102 @@
+"""Keys to the figures as small drawings with words, in the colours of the page."""
+
+from __future__ import annotations
+
+
+def _svg(width: int, height: int, body: str) -> str:
+    return f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-hidden="true">{body}</svg>'
+
+
+def _line(colour: str, width: float, dash: str = "") -> str:
+    stroke = f'stroke="var(--px-{colour})" stroke-width="{width}" stroke-dasharray="{dash}"'
+    return _svg(30, 14, f'<path d="M1 7H29" fill="none" {stroke}/>')
+
+
+def _shape(body: str) -> str:
+    return _svg(14, 14, body)
+
+
+def _swatch(colour: str, pattern: str = "", opacity: float = 1.0) -> str:
+    paint = f'fill="var(--px-{colour})" fill-opacity="{opacity}" stroke="var(--px-{colour})"'
+    return _svg(22, 12, f'<rect x=".5" y=".5" width="21" height="11" {paint}/>{pattern}')
+
+
+_PRIVATE = _line("ink", 1.2)
+_PUBLIC = _line("public", 4.5)
+_ABSENT = _line("public", 3, "7 5")
+_FALSE = _line("noise", 2, "2 4")
+_LOST = _line("muted", 1, "1 5")
+_CUT = _svg(
+    34,
+    16,
+    '<g fill="none" stroke="var(--px-flip)" stroke-width="2.5"><path d="M7 8H27" stroke-width="5" opacity=".5"/>'
+    '<circle cx="6" cy="8" r="4.5"/><circle cx="28" cy="8" r="4.5"/><path d="M13 4l8 8m0-8l-8 8"/></g>',
+)
+_TARGET = _shape('<rect x="1" y="1" width="12" height="12" fill="var(--px-ink)"/>')
+_SAME = _shape('<circle cx="7" cy="7" r="5.5" fill="var(--px-same)" stroke="var(--px-ink)"/>')
+_RUNNER_UP = _shape('<path d="M7 0l5 7-5 7-5-7z" fill="var(--px-surface)" stroke="var(--px-ink)"/>')
+_OTHER = _shape('<circle cx="7" cy="7" r="5.5" fill="var(--px-surface)" stroke="var(--px-ink)"/>')
+_FLIP = _shape(
+    '<g fill="var(--px-flip)" stroke="var(--px-flip)"><circle cx="7" cy="7" r="4.5" fill-opacity=".35"/></g>'
+)
+_CROSS = _shape('<path d="M3 3l8 8m0-8l-8 8" stroke="var(--px-same)" stroke-width="1.8"/>')
+_STAR = _shape(
+    '<path d="M7 .5l1.7 4.3 4.6.3-3.6 2.9 1.2 4.5L7 10l-3.9 2.5 1.2-4.5L.7 5.1l4.6-.3z" fill="var(--px-empty)"/>'
+)
+_OUTLINE = _shape('<rect x="3" y="1" width="8" height="12" fill="none" stroke="var(--px-ink)"/>')
+_STRIPES = '<path d="M4 11L10 1M11 11L17 1" stroke="var(--px-surface)" stroke-width="1.5"/>'
+_DOTS = '<path d="M5 6h.1m6 0h.1m6 0h.1" stroke="var(--px-surface)" stroke-width="2.6" stroke-linecap="round"/>'
+
+_NODES = (
+    (_TARGET, "target"),
+    (_SAME, "predicted as the target"),
+    (_RUNNER_UP, "as the runner-up"),
+    (_OTHER, "other class"),
+)
+
+
+def ties(hidden: int) -> str:
+    """Key to the ego graph; `hidden` two-hop nodes aren't drawn."""
+    more = f'<p class="quiet">{hidden:,} more two-hop nodes are not drawn.</p>' if hidden else ""
+    lines = _items(
+        (_PRIVATE, "private edge"),
+        (_PUBLIC, "public candidate"),
+        (_ABSENT, "public, no longer an edge"),
+        (_CUT, "marked intervention"),
+    )
+    return lines + _items(*_NODES) + more
+
+
+def noised_ties() -> str:
+    """Key to the ego graphs of the placement view."""
+    lines = _items(
+        (_PRIVATE, "private edge"),
+        (_FALSE, "made up by the noise"),
+        (_LOST, "lost in the noise"),
+        (_CUT, "marked intervention"),
+    )
+    return lines + _items(*_NODES)
+
+
+def kinds() -> str:
+    """Key to the distribution figures."""
+    return _items(
+        (_FLIP, "flips the prediction"),
+        (_CROSS, "does not flip"),
+        (_STAR, "∅, no intervention"),
+        (_OUTLINE, "prior alone (ε = 0)"),
+    )
+
+
+def placements() -> str:
+    """Key to the placement bars."""
+    return _items(
+        (_swatch("flip"), "flips the true graph"),
+        (_swatch("noise", _STRIPES), "spurious, and polluted"),
+        (_swatch("noise", opacity=0.35), "spurious, not polluted"),
+        (_swatch("same", _DOTS), "polluted (lower bar)"),
+    )
+
+
+def _items(*items: tuple[str, str]) -> str:
+    return "<ul>" + "".join(f"<li>{drawing}{words}</li>" for drawing, words in items) + "</ul>"

@@ -1,0 +1,226 @@
+"""The served explorer as a person meets it: open, choose, move, read, switch, at a desk and on a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from explorer.ego import layout_of
+from explorer.layout import SECOND_RADIUS
+from explorer.state import Desk
+
+RENDERED = 60_000
+
+
+def opened(page: Page, url: str) -> Page:
+    page.goto(url)
+    expect(page.locator("#answer")).to_contain_text("ε =", timeout=RENDERED)
+    expect(page.locator("#card-valid")).to_be_visible()
+    return page
+
+
+def value(page: Page, card: str) -> float:
+    return float(page.locator(f"#card-{card}").get_attribute("data-value") or "nan")
+
+
+def settled(page: Page, text: str) -> None:
+    expect(page.locator("#answer")).to_contain_text(text, timeout=RENDERED)
+
+
+def choose_target(page: Page, node: str) -> None:
+    page.get_by_label("Target node").fill(node)
+    page.keyboard.press("Enter")
+    settled(page, f"node {node}")
+
+
+def slider(page: Page, label: str) -> Locator:
+    return page.get_by_role("slider", name=label)
+
+
+def test_a_visit_from_opening_to_the_last_tab(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    first = page.locator("#answer").inner_text()
+
+    choose_target(page, "33823")
+    assert page.locator("#answer").inner_text() != first
+    settled(page, "At ε = 1 with ρ = 0.5 public")
+    valid_at_one = value(page, "valid")
+
+    page.get_by_label("ε", exact=True).fill("8")
+    page.keyboard.press("Enter")
+    settled(page, "At ε = 8 with ρ = 0.5 public")
+    assert value(page, "valid") > valid_at_one
+    assert value(page, "ceiling") == 1.0
+
+    size = value(page, "size")
+    slider(page, "Public share of ties ρ").focus()
+    page.keyboard.press("End")
+    settled(page, "At ε = 8 with ρ = 1 public")
+    settled(page, "node 33823")
+    assert value(page, "size") != size
+
+    for name, seen in (("Price list", "Compute price list"), ("Placement", "Compare placements")):
+        page.get_by_role("tab", name=name).click()
+        expect(page.get_by_role("button", name=seen)).to_be_visible()
+        expect(page.locator(".owner-only").get_by_text("Owner only")).to_be_visible()
+        settled(page, "At ε = 8 with ρ = 1 public")
+    page.get_by_role("tab", name="Release").click()
+    expect(page.locator("#card-valid")).to_be_visible()
+    assert page.problems == []
+
+
+def test_the_log_slider_works_by_keyboard_and_says_its_value(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    handle = slider(page, "Privacy budget ε")
+    handle.focus()
+    page.keyboard.press("Home")
+    settled(page, "At ε = 0.05")
+    expect(handle).to_have_attribute("aria-valuetext", "0.05")
+    expect(page.get_by_label("ε", exact=True)).to_have_value("0.05")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    settled(page, "At ε = 0.063")
+    assert page.problems == []
+
+
+def test_a_target_is_picked_from_the_searchable_table(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    page.get_by_role("button", name="Browse").click()
+    table = page.locator(".target-table")
+    expect(table.locator(".tabulator-row").first).to_be_visible(timeout=RENDERED)
+    table.get_by_placeholder("starts with").fill("1033")
+    expect(table.locator(".tabulator-row").first.locator(".tabulator-cell").first).to_have_text(re.compile("^1033"))
+    node = table.locator(".tabulator-row").first.locator(".tabulator-cell").first.inner_text()
+    table.locator(".tabulator-row").first.click()
+    settled(page, f"node {node}")
+    expect(page.get_by_label("Target node")).to_have_value(node)
+    assert page.problems == []
+
+
+def test_a_node_of_the_ego_graph_becomes_the_target(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    choose_target(page, "33823")
+    desk = Desk("cora", target="33823")
+    layout = layout_of(desk.study, desk.inspection)
+    near = int((layout.ring == 1).argmax())
+    box = page.get_by_role("img", name="Ego graph of the target").bounding_box()
+    assert box is not None
+    scale = box["height"] / 2 / (SECOND_RADIUS + 0.12)
+    page.mouse.click(
+        box["x"] + box["width"] / 2 + scale * layout.x[near], box["y"] + box["height"] / 2 - scale * layout.y[near]
+    )
+    settled(page, f"node {desk.dataset.nodes.ids[layout.rows[near]]}")
+    assert page.problems == []
+
+
+def test_a_candidate_is_marked_by_row_and_by_keyboard(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    marked = page.locator("#marked")
+    first = marked.inner_text()
+    page.locator(".candidates .tabulator-row").nth(4).click()
+    expect(marked).not_to_have_text(first)
+    field = page.get_by_label("Mark rank")
+    expect(field).to_have_value("5")
+    field.fill("1")
+    page.keyboard.press("Enter")
+    expect(marked).to_have_text(first)
+    assert page.problems == []
+
+
+def test_bad_input_is_explained_and_changes_nothing(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    before = page.locator("#answer").inner_text()
+    for label, text in (("ε", "0"), ("ε", "much"), ("Target node", "nobody")):
+        page.get_by_label(label, exact=True).fill(text)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text(text)
+        assert page.locator("#answer").inner_text() == before
+    page.get_by_label("ε", exact=True).fill("2")
+    page.keyboard.press("Enter")
+    settled(page, "At ε = 2")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert page.problems == []
+
+
+def test_a_price_list_is_computed_and_a_cell_sets_epsilon_and_rho(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    page.get_by_role("tab", name="Price list").click()
+    page.get_by_role("button", name="Compute price list").click()
+    rows = page.locator(".price-table .tabulator-row")
+    expect(rows).to_have_count(4, timeout=RENDERED)
+    rows.nth(2).locator(".tabulator-cell").nth(6).click()
+    settled(page, "At ε = 4 with ρ = 0.7 public")
+    assert page.problems == []
+
+
+def test_placements_are_compared_and_the_work_can_be_cancelled(page: Page, serve: Callable[[str], str]) -> None:
+    opened(page, serve("karate"))
+    page.get_by_role("tab", name="Placement").click()
+    page.get_by_label("Noise draws").fill("50")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Compare placements").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled.")).to_be_visible(timeout=RENDERED)
+    page.get_by_label("Noise draws").fill("1")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Compare placements").click()
+    expect(page.get_by_role("row", name=re.compile("randomized response"))).to_be_visible(timeout=RENDERED)
+    expect(page.get_by_role("img", name="Ego graph on a noised graph")).to_be_visible()
+    assert page.problems == []
+
+
+def test_another_data_set_opens_in_the_same_page(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    page.get_by_label("ε", exact=True).fill("4")
+    page.keyboard.press("Enter")
+    settled(page, "At ε = 4")
+    page.get_by_label("Data set").click()
+    page.get_by_text("karate", exact=True).click()
+    expect(page.get_by_label("Target node")).not_to_have_value(re.compile(r"\d{3,}"), timeout=RENDERED)
+    settled(page, "At ε = 4 with ρ = 0.5 public")
+    assert page.problems == []
+
+
+@pytest.mark.parametrize("tab", ["Release", "Price list", "Placement"])
+def test_a_phone_never_scrolls_sideways(page: Page, explorer_url: str, tab: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, explorer_url)
+    page.get_by_role("tab", name=tab).click()
+    page.wait_for_timeout(300)
+    wide = page.evaluate(
+        "Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('main')].map(m => m.scrollWidth))"
+    )
+    assert wide <= 390
+    box = page.get_by_label("Data set").bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
+def test_the_rail_fits_a_laptop_with_everything_unfolded(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    page.get_by_role("button", name="More").click()
+    expect(page.get_by_label("Snapshot seed")).to_be_visible()
+    page.wait_for_timeout(500)
+    box = page.get_by_label("Snapshot seed").bounding_box()
+    assert box is not None and box["y"] + box["height"] < 800
+
+
+def test_everything_is_served_from_here_in_light_and_dark(page: Page, explorer_url: str) -> None:
+    elsewhere: list[str] = []
+    page.on(
+        "request",
+        lambda sent: None if sent.url.startswith((explorer_url, "data:", "blob:")) else elsewhere.append(sent.url),
+    )
+    opened(page, explorer_url)
+    light = page.locator("#answer").evaluate("e => getComputedStyle(e).color")
+    page.get_by_role("button", name="Toggle theme").click()
+    page.wait_for_function(
+        "colour => { const find = root => { for (const e of root.querySelectorAll('*')) { if (e.id === 'answer') return e;"
+        " if (e.shadowRoot) { const found = find(e.shadowRoot); if (found) return found; } } return null; };"
+        " return getComputedStyle(find(document)).color !== colour; }",
+        arg=light,
+    )
+    assert elsewhere == []
+    assert page.problems == []

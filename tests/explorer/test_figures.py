@@ -1,0 +1,131 @@
+"""What the figures are given to draw, without a browser."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.metrics import Level
+from explorer.figures.distribution import LevelFigure, RankFigure, drawn_ranks, level_bars
+from explorer.figures.ego import EgoFigure
+from explorer.palette import DARK, LIGHT
+from explorer.state import Desk
+from explorer.views.pricelist import CEILING, PUBLIC, epsilon_of, price_table
+from explorer.views.release import ReleaseView
+
+
+@pytest.mark.parametrize("size", [1, 2, 40, 300, 301, 5000, 23_621])
+def test_drawn_ranks_hold_the_first_and_the_last_once_each(size: int) -> None:
+    ranks = drawn_ranks(size)
+    assert len(ranks) <= 300
+    assert ranks[0] == 0 and ranks[-1] == size - 1
+    assert (np.diff(ranks) > 0).all()
+    assert np.array_equal(ranks[: min(size, 40)], np.arange(min(size, 40)))
+
+
+def test_rank_figure_shows_the_empty_candidate_wherever_it_ranks() -> None:
+    probability = np.linspace(2, 1, 4000)
+    probability[0] = 1.2345
+    probability /= probability.sum()
+    order = np.argsort(-probability, kind="stable")
+    drawn = RankFigure(LIGHT)
+    drawn.draw(order, probability, np.arange(4000) % 3 == 1)
+    empty = drawn._sources["empty"].data
+    assert list(empty["rank"]) == [int(np.flatnonzero(order == 0)[0]) + 1]
+    assert list(empty["probability"]) == [probability[0]]
+    shown = sum(len(drawn._sources[kind].data["rank"]) for kind in ("flip", "same", "empty"))
+    assert shown <= 301
+    assert drawn.figure.y_range.start < probability.min() < probability.max() < drawn.figure.y_range.end
+
+
+def test_axes_stand_still_for_a_small_change() -> None:
+    drawn = RankFigure(LIGHT)
+    framed = []
+    for tilt in (1.0, 1.05):
+        weight = np.exp(tilt * np.linspace(1, 0, 500))
+        drawn.draw(np.arange(500), weight / weight.sum(), np.zeros(500, dtype=bool))
+        framed.append((drawn.figure.y_range.start, drawn.figure.y_range.end))
+    assert framed[0] == framed[1]
+
+
+def test_few_levels_keep_their_own_bar_and_many_are_binned() -> None:
+    few = [Level(0.96, 3, 0.5, True, False), Level(0.2, 1, 0.1, False, True), Level(0.0, 9, 0.4, False, False)]
+    assert [bar.label for bar in level_bars(few, [0.3, 0.1, 0.6])] == ["0.96", "∅ 0.2", "0"]
+    many = [Level(0.3 + 0.001 * k, 2, 0.01, False, False) for k in range(100)]
+    bars = level_bars(many, [0.01] * 100)
+    assert len(bars) == 2
+    assert sum(bar.count for bar in bars) == 200
+    assert sum(bar.probability for bar in bars) == pytest.approx(1.0)
+    assert sum(bar.prior for bar in bars) == pytest.approx(1.0)
+
+
+def test_level_figure_keeps_the_kinds_apart(desk: Desk) -> None:
+    drawn = LevelFigure(LIGHT)
+    levels = [Level(0.9, 3, 0.5, True, False), Level(0.2, 1, 0.1, False, True), Level(0.0, 9, 0.4, False, False)]
+    drawn.draw(levels, [0.2, 0.1, 0.7])
+    assert drawn.figure.x_range.factors == ["0", "∅ 0.2", "0.9"]
+    assert [drawn._sources[kind].data["probability"] for kind in ("same", "flip", "empty")] == [[0.4], [0.5], [0.1]]
+    assert len({bar.glyph.hatch_pattern for bar in drawn._bars.values()}) == 3
+
+
+def test_marked_intervention_is_ringed_at_both_ends(desk: Desk) -> None:
+    assert desk.choose(target=0, rho=1.0)
+    view = ReleaseView(desk, LIGHT)
+    end = int(desk.inspection.universe.edge_pairs[0].max())
+    view.ego.mark([end], True)
+    place = view.ego._view.layout.place(end)
+    layout = view.ego._view.layout
+    assert list(view.ego._ends.data["x"]) == [0.0, layout.x[place]]
+    assert list(view.ego._cuts.data["y"]) == [layout.y[place] / 2]
+    assert view.ego._cut_glyph.glyph.line_color == LIGHT.flip
+    view.recolour(DARK)
+    assert view.ego._cut_glyph.glyph.line_color == DARK.flip
+    view.ego.mark([], False)
+    assert list(view.ego._ends.data["x"]) == []
+
+
+def test_a_tap_takes_the_node_and_leaves_no_selection(desk: Desk) -> None:
+    view = ReleaseView(desk, LIGHT)
+    row = int(view.ego._nodes.data["row"][2])
+    view.ego._nodes.selected.indices = [2]
+    assert desk.decisions.target == row
+    assert view.ego._nodes.selected.indices == []
+
+
+def test_a_table_row_marks_its_candidate_and_epsilon_keeps_it(desk: Desk) -> None:
+    assert desk.choose(target=0, rho=1.0, epsilon=1.0)
+    view = ReleaseView(desk, LIGHT)
+    view.select(3)
+    chosen = view._candidates[3]
+    assert desk.decisions.marked == (chosen.edges, chosen.features)
+    assert view.table.selection == [3]
+    assert desk.choose(epsilon=4.0)
+    place = view.table.selection[0]
+    assert (view._candidates[place].edges, view._candidates[place].features) == desk.decisions.marked
+    assert list(view.table.value["probability"]) == [c.probability for c in desk.candidates(25)]
+
+
+def test_ego_styles_differ_without_colour(desk: Desk) -> None:
+    view = EgoFigure(LIGHT, "an ego graph")
+    cues = {
+        name: (view._lines[name].glyph.line_width, tuple(view._lines[name].glyph.line_dash))
+        for name in ("private", "public", "absent", "false", "lost")
+    }
+    assert len(set(cues.values())) == 5
+
+
+def test_price_table_runs_from_the_prior_to_the_ceiling() -> None:
+    prices = pd.DataFrame(
+        [
+            {"rho": rho, "epsilon": epsilon, "valid": 0.1 * rho + 0.01 * epsilon, "valid_std": 0.02,
+             "ceiling": rho, "ceiling_std": 0.1, "public_only": 0.05}
+            for rho in (0.3, 1.0)
+            for epsilon in (8.0, 0.1)
+        ]
+    )  # fmt: skip
+    table = price_table(prices)
+    assert list(table.columns)[1:] == [PUBLIC, "ε = 0.1", "ε = 8", CEILING]
+    assert list(table.iloc[0]) == ["ρ = 0.3", "0.0500", "0.0310 ± 0.0200", "0.1100 ± 0.0200", "0.3000 ± 0.1000"]
+    assert table.iloc[1, 0] == "ρ = 1†"
+    assert [epsilon_of(column) for column in table.columns] == [None, None, 0.1, 8.0, None]
