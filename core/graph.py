@@ -99,7 +99,7 @@ class Nodes:
         return hasher.hexdigest()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrivateGraph:
     """The owner's graph: public nodes and a private set of undirected edges.
 
@@ -118,6 +118,9 @@ class PrivateGraph:
         edges = np.stack([keys // self.nodes.n, keys % self.nodes.n], axis=1)
         edges.setflags(write=False)
         object.__setattr__(self, "edges", edges)
+
+    def __repr__(self) -> str:
+        return f"PrivateGraph({self.n} nodes, private edges)"  # a log or a traceback must not print them
 
     @property
     def n(self) -> int:

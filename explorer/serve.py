@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from functools import partial
 
 import panel as pn
 
@@ -27,7 +26,7 @@ def serve(dataset: str = "cora", port: int = 5006, address: str = "127.0.0.1", s
     listening.close()
     hosts = {address, "127.0.0.1", "localhost"}
     server = pn.serve(
-        {"": partial(build_page, opened)},
+        {"/": lambda: build_page(opened)},
         title=TITLE,
         port=chosen,
         address=address,

@@ -43,7 +43,7 @@ class Split:
         return np.concatenate([self.train, self.validation, self.test])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """A private graph with public labels and split, and what the owner supplied beside them.
 
@@ -87,6 +87,9 @@ class Dataset:
             if len(targets) and (targets.min() < 0 or targets.max() >= n):
                 raise BadInput(f"targets: found {targets.min()}..{targets.max()}, expected rows 0..{n - 1}")
             object.__setattr__(self, "targets", _frozen(targets))
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}, {self.graph!r})"
 
     @property
     def nodes(self) -> Nodes:

@@ -39,6 +39,11 @@ def test_toggle_changes_one_pair_and_back(seed, u, v):
     assert other.toggled(v, u).digest == graph.digest
 
 
+def test_printing_a_graph_does_not_print_its_edges():
+    one, other = make_case(1).graph, make_case(1).graph.toggled(0, 1)
+    assert repr(one) == repr(other) == "PrivateGraph(9 nodes, private edges)"
+
+
 def test_digest_does_not_depend_on_the_order_of_edges():
     graph = make_case(1).graph
     assert PrivateGraph(graph.nodes, graph.edges[::-1, ::-1]).digest == graph.digest

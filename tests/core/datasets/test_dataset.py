@@ -134,3 +134,8 @@ def test_every_listed_name_loads_and_is_told_apart(name):
 )
 def test_digest_depends_on_every_part(changes):
     assert make().digest == make().digest != make(**changes).digest
+
+
+def test_printing_a_data_set_does_not_print_its_edges():
+    assert repr(make()) == "Dataset('tiny', PrivateGraph(4 nodes, private edges))"
+    assert repr(make()) == repr(make(graph=make().graph.toggled(0, 3)))
