@@ -21,8 +21,9 @@ from core.backbone.gcn import GCNWeights, normalised_adjacency
 from core.errors import BadInput
 from core.graph import PrivateGraph
 from core.scoring.deletions import Deletions, deletions
+from core.scoring.masks import masked_rows
 from core.scoring.scores import Scores
-from core.universe import Arm, Universe
+from core.universe import Universe
 
 BLOCK_ELEMENTS = 1 << 16  # of rows x masks x hidden: 512 KiB of float64 stays in cache
 CROWDED_ELEMENTS = 1 << 21
@@ -91,7 +92,7 @@ class GCNScorer:
     def _distinct_logits(self, universe: Universe, resolved: Deletions) -> torch.Tensor:
         """Logits of each distinct deletion set and mask set, nR x (nF or 1) x C."""
         v = universe.target
-        masked = self._masked(universe)
+        masked = self._tensor(masked_rows(self.graph.nodes, self.weights, universe))
         near = self._index(resolved.neighbours)
         d_near, d_target, z_near = self._d[near], self._d[v], self._z[near]
         base = self._first[near] - self._z[v] / torch.sqrt(d_near * d_target)[:, None] + self._b1
@@ -119,16 +120,6 @@ class GCNScorer:
             disturbed[self._index(resolved.entry_set), self._index(resolved.entry_case)] = 1.0
             parts.append(disturbed)
         return logits.add_((torch.cat(parts, dim=1) @ torch.cat(terms).flatten(1)).view_as(logits))
-
-    def _masked(self, universe: Universe) -> torch.Tensor:
-        """`z_v(S_F)` for each mask set, nF x h; one row where masks are inert."""
-        z_target = self._z[universe.target]
-        if universe.arm is Arm.INERT_MASKS:
-            return z_target[None]
-        dims = universe.feature_dims
-        values = self.graph.nodes.x[[universe.target]].toarray()[0, dims]
-        parts = np.vstack([values[:, None] * self.weights.w1[dims], np.zeros_like(self.weights.b1)])
-        return z_target - self._tensor(parts[universe.feature_subsets].sum(axis=1))
 
     def _messages(self, offset: torch.Tensor, weight: torch.Tensor, masked: torch.Tensor) -> torch.Tensor:
         """`weight ReLU(offset + z_v(S_F)) W2` for k rows, k x nF x C."""
