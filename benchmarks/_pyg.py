@@ -15,6 +15,7 @@ from core.universe import Universe
 
 MASKS_AT_ONCE = 40
 SUBGRAPHS_AT_ONCE = 512
+SUBGRAPH_ELEMENTS = 1 << 25  # of dense features at once: 256 MiB
 
 
 class GCN(torch.nn.Module):
@@ -71,21 +72,23 @@ def induced_subgraph_logits(graph: PrivateGraph, weights: GCNWeights, universe: 
     subset, index, at, _ = k_hop_subgraph(universe.target, 3, edge_index(graph.edges), relabel_nodes=True)
     size, target = len(subset), int(at)
     x = torch.tensor(graph.nodes.x[subset.numpy()].toarray())
-    names = subset.numpy()
+    ends = np.sort(subset.numpy()[index.numpy()], axis=0)
+    kept = []
+    for i in range(universe.shape[0]):
+        keep = np.ones(index.shape[1], dtype=bool)
+        for pair in universe.members(i, 0)[0]:
+            keep &= (ends != pair[:, None]).any(axis=0)
+        kept.append(index[:, torch.tensor(keep)])
     result = np.empty((*universe.shape, weights.w2.shape[1]))
     jobs = list(np.ndindex(universe.shape))
-    for start in range(0, len(jobs), SUBGRAPHS_AT_ONCE):
-        chunk = jobs[start : start + SUBGRAPHS_AT_ONCE]
-        xs, indices = x.repeat(len(chunk), 1), []
-        for k, (i, j) in enumerate(chunk):
-            pairs, dims = universe.members(i, j)
-            keep = torch.ones(index.shape[1], dtype=torch.bool)
-            for u, w in pairs:
-                a, b = names[index[0].numpy()], names[index[1].numpy()]
-                keep &= torch.tensor(~(((a == u) & (b == w)) | ((a == w) & (b == u))))
-            xs[k * size + target, dims] = 0.0
-            indices.append(index[:, keep] + k * size)
-        logits = model(xs, torch.cat(indices, dim=1)).numpy()
+    at_once = max(1, min(SUBGRAPHS_AT_ONCE, SUBGRAPH_ELEMENTS // x.numel()))
+    for start in range(0, len(jobs), at_once):
+        chunk = jobs[start : start + at_once]
+        xs = x.repeat(len(chunk), 1)
+        for k, (_, j) in enumerate(chunk):
+            xs[k * size + target, universe.members(0, j)[1]] = 0.0
+        batch = torch.cat([kept[i] + k * size for k, (i, _) in enumerate(chunk)], dim=1)
+        logits = model(xs, batch).numpy()
         for k, (i, j) in enumerate(chunk):
             result[i, j] = logits[k * size + target]
     return result
