@@ -26,7 +26,8 @@ class Explorer(pn.viewable.Viewer):
     """Pick a node, move ε and ρ, and see what a private explanation of it would reveal.
 
     `dataset`: a name as `core.datasets.load` takes it, or a `Dataset`. Decisions (`target`, `epsilon`,
-    `rho`, `seed`, `arm`, ...) may be given by name. Raises `BadInput` for a value that can't be used.
+    `rho`, `seed`, `arm`, ...) may be given by name. `dark`: figures for a dark notebook.
+    Raises `BadInput` for a value that can't be used.
     """
 
     dark = param.Boolean(default=False, doc="Whether the colours are those of the dark theme.")
@@ -48,6 +49,7 @@ class Explorer(pn.viewable.Viewer):
             ("Price list", self.prices),
             ("Placement", self.placement),
             css_classes=["views"],
+            sx={"& .MuiTab-root": {"textTransform": "none"}},
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -61,6 +63,7 @@ class Explorer(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
+        self._frame = pn.Column(self._root, stylesheets=[style.FRAME], sizing_mode="stretch_width", margin=0)
         self.desk.param.watch(lambda *_: self._answer(), ["inspection", "loading"])
         self._answer()
 
@@ -93,7 +96,7 @@ class Explorer(pn.viewable.Viewer):
         """The served page around the same object."""
         page = pmui.Page(
             title=TITLE,
-            main=[self._root],
+            main=[self._frame],
             theme_config=style.theme_config(),
             dark_theme=self.dark,
             busy_indicator="linear",
@@ -102,7 +105,7 @@ class Explorer(pn.viewable.Viewer):
         return page
 
     def __panel__(self) -> pn.Column:
-        return self._root
+        return self._frame
 
 
 def build_page(dataset: Dataset | str = "cora", **decisions: Any) -> pmui.Page:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,7 @@ class Job(param.Parameterized):
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._document: Any = None
+        self._acts: deque[Callable[[], None]] = deque()  # the server keeps no order among next-tick callbacks
 
     def start(self, work: Work, finish: Callable[[Any], None]) -> None:
         """Run `work(progress, cancelled)` in a thread, then `finish(result)` in the session.
@@ -45,7 +47,7 @@ class Job(param.Parameterized):
         self._stop = threading.Event()
         self.param.update(state="running", done=0, total=0, message="")
         self._document = pn.state.curdoc
-        self._thread = threading.Thread(target=self._run, args=(work, finish, self._stop, self._document), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(work, finish, self._stop), daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:
@@ -53,25 +55,33 @@ class Job(param.Parameterized):
         self._stop.set()
 
     def hand(self, act: Callable[[], None]) -> None:
-        """Run `act` in the session that started the job: for parts that are ready before the end."""
-        _in_session(self._document, act)
+        """Run `act` in the session that started the job, in the order in which it was handed over."""
+        self._acts.append(act)
+        if self._document is None or self._document.session_context is None:
+            self._drain()
+        else:
+            self._document.add_next_tick_callback(self._drain)
+
+    def _drain(self) -> None:
+        while self._acts:
+            self._acts.popleft()()
 
     def wait(self, seconds: float = 60.0) -> None:
         """Block until the work has ended (for scripts and tests, never in a session)."""
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _run(self, work: Work, finish: Callable[[Any], None], stop: threading.Event, document: Any) -> None:
+    def _run(self, work: Work, finish: Callable[[Any], None], stop: threading.Event) -> None:
         last = [0.0]
 
         def progress(done: int, total: int) -> None:
             now = time.monotonic()
             if now - last[0] >= REPORT_SECONDS or done >= total:
                 last[0] = now
-                _in_session(document, lambda: self.param.update(done=done, total=total))
+                self.hand(lambda: self.param.update(done=done, total=total))
 
         def end(state: str, message: str = "") -> None:
-            _in_session(document, lambda: self.param.update(state=state, message=message))
+            self.hand(lambda: self.param.update(state=state, message=message))
 
         def deliver(result: Any) -> None:
             try:
@@ -88,16 +98,8 @@ class Job(param.Parameterized):
         except Exception as error:
             end("failed", _reason(error))
         else:
-            _in_session(document, lambda: deliver(result))
+            self.hand(lambda: deliver(result))
 
 
 def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, PrivCFSError) else f"unexpected {type(error).__name__}: {error}"
-
-
-def _in_session(document: Any, act: Callable[[], None]) -> None:
-    """Run `act` on the document's own event loop, or here when there is none (notebook, test)."""
-    if document is None or document.session_context is None:
-        act()
-    else:
-        document.add_next_tick_callback(act)

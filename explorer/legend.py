@@ -29,7 +29,7 @@ _LOST = _line("muted", 1, "1 5")
 _CUT = _svg(
     34,
     16,
-    '<g fill="none" stroke="var(--px-flip)" stroke-width="2.5"><path d="M7 8H27" stroke-width="5" opacity=".5"/>'
+    '<g fill="none" stroke="var(--px-flip)" stroke-width="2.5"><path d="M10 8H24"/>'
     '<circle cx="6" cy="8" r="4.5"/><circle cx="28" cy="8" r="4.5"/><path d="M13 4l8 8m0-8l-8 8"/></g>',
 )
 _TARGET = _shape('<rect x="1" y="1" width="12" height="12" fill="var(--px-ink)"/>')

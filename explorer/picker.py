@@ -18,35 +18,10 @@ class TargetPicker(pn.viewable.Viewer):
         super().__init__()
         self._desk = desk
         self._filled_for = ""
-        self.table = pn.widgets.Tabulator(
-            pd.DataFrame(target_table(desk.study)).iloc[:0],
-            show_index=False,
-            disabled=True,
-            selectable=1,
-            layout="fit_columns",
-            sizing_mode="stretch_width",
-            pagination="local",
-            page_size=11,
-            theme="simple",
-            stylesheets=[style.TABLE],
-            height=470,
-            margin=0,
-            configuration={"rowHeight": 30},
-            header_filters={
-                "node": {"type": "input", "func": "starts", "placeholder": "starts with"},
-                "class": {"type": "input", "func": "like", "placeholder": "contains"},
-                "prediction": {"type": "input", "func": "like", "placeholder": "contains"},
-                "degree": {"type": "number", "func": ">=", "placeholder": "at least"},
-                "margin": {"type": "number", "func": "<=", "placeholder": "at most"},
-            },
-            formatters={"margin": {"type": "money", "precision": 4}},
-            text_align={"degree": "right", "margin": "right"},
-            css_classes=["target-table"],
-        )
-        self.table.on_click(self._clicked)
+        self._badge = badge("Degree, prediction and margin read private edges.")
+        self.table: pn.widgets.Tabulator | None = None
         self.dialog = pmui.Dialog(
-            badge("Degree, prediction and margin read private edges."),
-            self.table,
+            self._badge,
             title="Choose a target",
             title_variant="h4",
             show_close_button=True,
@@ -56,10 +31,13 @@ class TargetPicker(pn.viewable.Viewer):
         )
 
     def open(self) -> None:
-        """Show the dialog."""
+        """Show the dialog, with a new table when the data set is another than last time."""
         study = self._desk.study
         if self._filled_for != study.dataset.digest:
-            self.table.value = pd.DataFrame(target_table(study))
+            # A table that isn't on screen takes no new rows: its browser side doesn't exist yet.
+            self.table = _table(pd.DataFrame(target_table(study)))
+            self.table.on_click(self._clicked)
+            self.dialog[:] = [self._badge, self.table]
             self._filled_for = study.dataset.digest
         self.dialog.open = True
 
@@ -70,3 +48,32 @@ class TargetPicker(pn.viewable.Viewer):
 
     def __panel__(self) -> pmui.Dialog:
         return self.dialog
+
+
+def _table(rows: pd.DataFrame) -> pn.widgets.Tabulator:
+    return pn.widgets.Tabulator(
+        rows,
+        show_index=False,
+        disabled=True,
+        selectable=False,
+        layout="fit_columns",
+        sizing_mode="stretch_width",
+        pagination="local",
+        page_size=11,
+        theme="simple",
+        stylesheets=[style.TABLE, ".tabulator-row { cursor: pointer; }"],
+        height=470,
+        margin=0,
+        configuration={"rowHeight": 30},
+        header_filters={
+            "node": {"type": "input", "func": "starts", "placeholder": "starts with"},
+            "class": {"type": "input", "func": "like", "placeholder": "contains"},
+            "prediction": {"type": "input", "func": "like", "placeholder": "contains"},
+            "degree": {"type": "number", "func": ">=", "placeholder": "at least"},
+            "margin": {"type": "number", "func": "<=", "placeholder": "at most"},
+        },
+        formatters={"margin": {"type": "money", "precision": 4}},
+        text_align={"degree": "right", "margin": "right"},
+        header_align={"degree": "right", "margin": "right"},
+        css_classes=["target-table"],
+    )

@@ -25,7 +25,6 @@ class Run:
     `target_place`: place of the explorer's own target; the first `population` targets are the population.
     """
 
-    dataset: str
     target_id: str
     population_name: str
     population: int

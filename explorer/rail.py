@@ -24,6 +24,7 @@ _LIMITS = {
     "max_edges": ("Ties a release", 0, 3),
     "max_features": ("Masks a release", 0, 4),
 }
+UPPER_REFERENCE = "† data-dependent upper reference, never certified"
 _FULL = {"sizing_mode": "stretch_width", "size": "small", "margin": (7, 0)}
 
 
@@ -72,7 +73,6 @@ class Rail(pn.viewable.Viewer):
             start=0,
             end=1,
             step=0.01,
-            marks=[{"value": stop, "label": f"{stop:g}" + ("†" if stop == 1 else "")} for stop in RHO_STOPS],
             sizing_mode="stretch_width",
             size="small",
             margin=(10, 12, 0, 2),
@@ -104,7 +104,7 @@ class Rail(pn.viewable.Viewer):
         ends = note(
             '<div class="ends"><span>← more private</span><span>more telling →</span></div>', margin=(0, 0, 0, 2)
         )
-        dagger = note("<p>† data-dependent upper reference, never certified</p>", margin=(0, 2, 4, 2))
+        self._dagger = note("", margin=(0, 2, 4, 2))
         more = pn.GridBox(
             self.arm,
             self.mechanism,
@@ -124,7 +124,7 @@ class Rail(pn.viewable.Viewer):
             pn.Row(self.log_epsilon, self.epsilon, sizing_mode="stretch_width", margin=0),
             ends,
             self.rho,
-            dagger,
+            self._dagger,
             pmui.Accordion(
                 ("More", more),
                 title_variant="subtitle1",
@@ -197,7 +197,10 @@ class Rail(pn.viewable.Viewer):
                 self.log_epsilon.value = min(max(log10(decisions.epsilon), log10(EPSILON_LOW)), log10(EPSILON_HIGH))
             if leave != "epsilon":
                 self.epsilon.value = f"{decisions.epsilon:.6g}"
-            self.rho.value = decisions.rho
+            dagger = "†" if seen.simulated else ""
+            marks = [{"value": stop, "label": f"{stop:g}{dagger if stop == 1 else ''}"} for stop in RHO_STOPS]
+            self.rho.param.update(value=decisions.rho, marks=marks)
+            self._dagger.object = f"<p>{UPPER_REFERENCE if seen.simulated else '&nbsp;'}</p>"
             self.seed.param.update(value=decisions.seed, disabled=not seen.simulated)
             self.mechanism.value, self.arm.value = settings.mechanism.value, settings.arm.value
             self.soft.value, self.sensitivity.value = settings.utility.soft, settings.utility.sensitivity
@@ -207,7 +210,7 @@ class Rail(pn.viewable.Viewer):
             self._syncing = False
         nodes, scores = self._desk.dataset.nodes, seen.scores
         self._about.object = (
-            f"<p>predicted <b>{escape(nodes.classes[scores.original])}</b>, runner-up "
+            f'<p class="two-lines">predicted <b>{escape(nodes.classes[scores.original])}</b>, runner-up '
             f"{escape(nodes.classes[scores.runner_up])}; margin {scores.clean_margin:.3f}, {seen.degree} ties</p>"
         )
 

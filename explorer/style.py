@@ -13,9 +13,13 @@ NAMES = ("surface", "ink", "muted", "grid", "flip", "same", "empty", "public", "
 def variables(palette: Palette) -> dict[str, str]:
     """The palette as custom properties, which every nested shadow root inherits.
 
-    On a served page the Material theme gives the values, so that they turn with it at once.
+    On a served page the Material theme gives the values, so that they turn with it at once; in
+    JupyterLab its own theme gives text and ground.
     """
-    return {f"--px-{name}": f"var(--mui-palette-px-{name}, {getattr(palette, name)})" for name in NAMES}
+    host = {"ink": "--jp-ui-font-color1", "muted": "--jp-ui-font-color2", "surface": "--jp-layout-color0"}
+    values = {name: getattr(palette, name) for name in NAMES}
+    values |= {name: f"var({variable}, {values[name]})" for name, variable in host.items()}
+    return {f"--px-{name}": f"var(--mui-palette-px-{name}, {value})" for name, value in values.items()}
 
 
 def theme_config() -> dict[str, Any]:
@@ -53,6 +57,9 @@ def _material(palette: Palette) -> dict[str, Any]:
     }
 
 
+# Widths are asked of containers, since a notebook cell is narrower than its window.
+FRAME = ":host { container: px-frame / inline-size; overflow: visible !important; }"
+
 # The rail stays in sight while the views scroll; below 860 px it moves between answer and views.
 ROOT = f"""
 :host {{
@@ -63,15 +70,14 @@ ROOT = f"""
   column-gap: 20px;
   align-items: start;
   color: var(--px-ink);
-  container-type: inline-size;
   overflow: visible !important;
   box-sizing: border-box;
   padding: 0 16px 24px 12px;
 }}
 .rail {{ grid-area: rail; position: sticky !important; top: 0; width: auto !important; padding-top: 6px; }}
 .answer {{ grid-area: answer; }}
-.views {{ grid-area: views; }}
-@media (max-width: 860px) {{
+.views {{ grid-area: views; container: px-views / inline-size; }}
+@container px-frame (max-width: 860px) {{
   :host {{
     grid-template-columns: minmax(0, 1fr);
     grid-template-rows: auto auto auto;
@@ -86,6 +92,7 @@ TEXT = """
 :host { color: var(--px-ink); font-family: Roboto, "Helvetica Neue", Arial, sans-serif; line-height: 1.45; }
 p { margin: 0; }
 small, .quiet { color: var(--px-muted); font-size: 12.5px; }
+.two-lines { min-height: 2.9em; }
 b, strong { font-variant-numeric: tabular-nums; }
 """
 
@@ -93,7 +100,7 @@ ANSWER = (
     TEXT
     + """
 p { font-size: 19px; line-height: 1.4; text-wrap: pretty; min-height: 2.8em; padding-top: 10px; }
-@media (max-width: 860px) { p { font-size: 17px; min-height: 4.2em; } }
+@container px-frame (max-width: 860px) { p { font-size: 17px; min-height: 4.2em; } }
 """
 )
 
@@ -101,8 +108,8 @@ CARDS = (
     TEXT
     + """
 .cards { display: grid; grid-template-columns: repeat(8, minmax(0, 1fr)); gap: 8px; }
-@media (max-width: 1100px) { .cards { grid-template-columns: repeat(4, minmax(0, 1fr)); } }
-@media (max-width: 560px) { .cards { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+@container px-views (max-width: 860px) { .cards { grid-template-columns: repeat(4, minmax(0, 1fr)); } }
+@container px-views (max-width: 480px) { .cards { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 .card { position: relative; margin: 0; border: 1px solid var(--px-grid); border-radius: 8px; padding: 7px 9px 6px; }
 .card:focus-visible { outline: 2px solid var(--px-primary); outline-offset: 1px; }
 .card dt { font-size: 12.5px; color: var(--px-muted); white-space: nowrap; }
@@ -113,7 +120,7 @@ CARDS = (
   background: var(--px-ink); color: var(--px-surface); padding: 8px 10px; border-radius: 6px; font-size: 13px;
 }
 .card:nth-child(n+6) [role=tooltip] { left: auto; right: 0; }
-@media (max-width: 560px) {
+@container px-views (max-width: 480px) {
   .card:nth-child(odd) [role=tooltip] { left: 0; right: auto; }
   .card:nth-child(even) [role=tooltip] { left: auto; right: 0; }
 }
@@ -189,8 +196,8 @@ table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-nu
 th, td { padding: 5px 8px; text-align: right; border-bottom: 1px solid var(--px-grid); white-space: nowrap; }
 th { font-weight: 400; }
 thead th { color: var(--px-muted); }
-thead tr:first-child th { text-align: center; border-bottom: none; padding-bottom: 0; }
-thead tr:first-child th { font-weight: 600; color: var(--px-ink); }
+thead th[colspan] { text-align: center; border-bottom: none; padding-bottom: 0; }
+thead th[colspan] { font-weight: 600; color: var(--px-ink); }
 th[scope=row], thead tr:last-child th:first-child { text-align: left; }
 th[scope=row] small { display: block; }
 td:nth-child(6), td:nth-child(9) { padding-left: 20px; }
@@ -201,7 +208,7 @@ TWO_COLUMNS = """
 :host {
   display: grid !important; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); column-gap: 24px; align-items: start;
 }
-@media (max-width: 1000px) { :host { grid-template-columns: minmax(0, 1fr); } }
+@container px-views (max-width: 680px) { :host { grid-template-columns: minmax(0, 1fr); } }
 """
 
 RAIL_NOTE = (

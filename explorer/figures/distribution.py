@@ -147,7 +147,7 @@ class LevelFigure:
         if self.figure.x_range.factors != labels:
             self.figure.x_range.factors = labels
             self.figure.x_range.range_padding = max(0.0, (FEWEST_BARS - len(labels)) / 2)
-            self.figure.xaxis.major_label_orientation = 0.9 if len(labels) > 12 else 0.0
+            self.figure.xaxis.major_label_orientation = 0.9 if len(labels) > 11 else 0.0
         for kind in KINDS:
             mine = [bar for bar in bars if bar.kind == kind]
             self._sources[kind].data = {

@@ -23,7 +23,7 @@ STYLES: dict[str, dict[str, object]] = {
     "public": {"line_width": 4.5},
     "absent": {"line_width": 3, "line_dash": [7, 5]},
     "false": {"line_width": 2, "line_dash": [2, 4]},
-    "marked": {"line_width": 7, "line_alpha": 0.55},
+    "marked": {"line_width": 2},
 }
 TIE_NAMES = {
     "private": "private edge",
@@ -157,7 +157,7 @@ class EgoFigure:
         self.mark([], False)
 
     def mark(self, rows: list[int], flips: bool) -> None:
-        """Mark the ties from the target to `rows` as cut: heavy line, a cross, a ring at both ends."""
+        """Mark the ties from the target to `rows` as cut: a coloured core, a cross, a ring at both ends."""
         self._marked = (rows, flips)
         if self._view is None:
             return

@@ -60,8 +60,10 @@ class PlacementView(pn.viewable.Viewer):
         self.draw = pmui.IntInput(label="Draw", value=1, start=1, end=1, size="small", width=100, margin=(4, 0))
         self._heading, self._rates = _html(style.LEGEND), _html(style.TABLE_HTML)
         self._clean_text, self._noisy_text = _html(style.TEXT), _html(style.TEXT, css_classes=["noised"])
-        self._body = pn.Column(_html(style.EMPTY, _EMPTY), sizing_mode="stretch_width", margin=(4, 0))
+        self._empty = _html(style.EMPTY, _EMPTY)
+        # Hidden and shown, never taken out: a model that arrives late can miss changes on their way.
         self._results = self._arrange()
+        self._results.visible = False
         for widget in (self.kind, self.draw):
             widget.param.watch(lambda _: self._picture(), "value")
         self._picture_job.param.watch(lambda event: event.new == "done" and self._picture(), "state")
@@ -70,7 +72,8 @@ class PlacementView(pn.viewable.Viewer):
             badge("Noised graphs are simulations of a release; everything here is held against the private graph."),
             pn.FlexBox(self.population, self.draws, *self.runner.buttons, margin=0),
             self.runner,
-            self._body,
+            self._empty,
+            self._results,
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -101,7 +104,7 @@ class PlacementView(pn.viewable.Viewer):
         )
 
     def _work(self) -> tuple[Work, Any]:
-        desk, study, seen = self._desk, self._desk.study, self._desk.inspection
+        study, seen = self._desk.study, self._desk.inspection
         kind, draws = Population.parse(self.population.value), self.draws.value
         target = seen.universe.target
 
@@ -123,7 +126,7 @@ class PlacementView(pn.viewable.Viewer):
                     cancelled=cancelled,
                     progress=lambda done, _, step=step: progress(step * size + done, 3 * size),
                 )
-                run = Run(desk.dataset.name, seen.target_id, kind.value, len(rows), place, dict(found))
+                run = Run(seen.target_id, kind.value, len(rows), place, dict(found))
                 self.runner.job.hand(lambda run=run: self._show(run, study, seen))
             return None
 
@@ -144,7 +147,7 @@ class PlacementView(pn.viewable.Viewer):
         if first:
             self.draw.value = 1
             self.kind.value = next(iter(run.placements)).value
-            self._body[:] = [self._results]
+            self._empty.visible, self._results.visible = False, True
         self._picture()
 
     def _picture(self) -> None:
@@ -200,9 +203,9 @@ class PlacementView(pn.viewable.Viewer):
             self.population.param.update(options=options, value=next(iter(options.values())))
         if self._run is None or self._seen is None:
             return
-        if self._run.dataset != self._desk.dataset.name:
+        if self._seen[0].dataset.digest != self._desk.dataset.digest:
             self._run, self._seen = None, None
-            self._body[:] = [_html(style.EMPTY, _EMPTY)]
+            self._empty.visible, self._results.visible = True, False
             self.runner.say("")
         elif self.runner.job.state != "running":
             now, then = self._desk.inspection, self._seen[1]

@@ -18,6 +18,7 @@ from explorer.figures.curves import FrontierFigure, rho_label
 from explorer.jobs import Work
 from explorer.palette import Palette
 from explorer.state import EPSILON_STOPS, RHO_STOPS, Desk
+from explorer.views.losschain import LossChainView
 from explorer.views.runner import Runner
 
 PUBLIC, CEILING, RHO = "prior alone", "ceiling", "share"
@@ -39,6 +40,7 @@ class PriceListView(pn.viewable.Viewer):
         self._desk = desk
         self._palette = palette
         self._prices: pd.DataFrame | None = None
+        self._priced = ""
         self.population = pmui.Select(
             label="Population", options=population_options(desk), size="small", width=230, margin=(7, 12, 7, 0)
         )
@@ -64,15 +66,20 @@ class PriceListView(pn.viewable.Viewer):
         )
         self.table.on_click(self._clicked)
         self._curves = FrontierFigure()
-        self._results = pn.Column(self._caption, self.table, self._curves.pane, sizing_mode="stretch_width", margin=0)
+        self._curves.point_at(desk.decisions.epsilon)
+        self._results = pn.Column(
+            self._caption, self.table, self._curves.pane, sizing_mode="stretch_width", margin=0, visible=False
+        )
         self._empty = pn.pane.HTML(_EMPTY, stylesheets=[style.EMPTY], sizing_mode="stretch_width", margin=(8, 0))
-        self._body = pn.Column(self._empty, sizing_mode="stretch_width", margin=0)
+        self.chain = LossChainView(desk, palette, self.population, self.seeds)
         desk.param.watch(lambda _: self._moved(), "inspection")
         self._view = pn.Column(
             self._badge,
             pn.FlexBox(self.population, self.seeds, *self.runner.buttons, margin=0),
             self.runner,
-            self._body,
+            self._empty,
+            self._results,
+            self.chain,
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -99,18 +106,20 @@ class PriceListView(pn.viewable.Viewer):
 
     def _finish(self, result: tuple[Any, pd.DataFrame]) -> None:
         study, self._prices = result
+        self._priced = study.dataset.digest
         first = self._prices.iloc[0]
         self._caption.object = (
             f"<h3>Valid-CF, mean ± std over {first['seeds']} snapshot {'seeds' if first['seeds'] > 1 else 'seed'}, "
             f"{first['targets']} {first['population']} targets of {study.dataset.title}</h3>"
-            '<p class="quiet">Click a value to set ε and ρ. † data-dependent upper reference, never certified.</p>'
+            '<p class="quiet">Click a value to set ε and ρ. Dotted lines: ceilings; upright dashes: the present ε. '
+            "† never certified.</p>"
         )
         shown = price_table(self._prices)
         right = dict.fromkeys(shown.columns[1:], "right")
         widths = {RHO: 66, PUBLIC: 86, **dict.fromkeys(shown.columns[2:], 107)}
         self.table.param.update(value=shown, text_align=right, header_align=right, widths=widths)
         self._draw()
-        self._body[:] = [self._results]
+        self._empty.visible, self._results.visible = False, True
         self.runner.say(
             f"Done: {first['arm']} arm, exponential mechanism, uniform prior, {first['sensitivity']} sensitivity."
         )
@@ -124,9 +133,9 @@ class PriceListView(pn.viewable.Viewer):
         options = population_options(self._desk)
         if options != self.population.options:
             self.population.param.update(options=options, value=next(iter(options.values())))
-        if self._prices is not None and self._prices["dataset"].iloc[0] != self._desk.dataset.name:
+        if self._prices is not None and self._priced != self._desk.dataset.digest:
             self._prices = None
-            self._body[:] = [self._empty]
+            self._empty.visible, self._results.visible = True, False
             self.runner.say("")
 
     def _clicked(self, event) -> None:
@@ -140,6 +149,7 @@ class PriceListView(pn.viewable.Viewer):
         """Take the colours of a theme."""
         self._palette = palette
         self._draw()
+        self.chain.recolour(palette)
 
     def __panel__(self) -> pn.Column:
         return self._view

@@ -147,7 +147,7 @@ class ReleaseView(pn.viewable.Viewer):
         pairs, _ = self._desk.inspection.universe.members(*chosen.index)
         target = self._desk.inspection.universe.target
         self.ego.mark([int(u if w == target else w) for u, w in pairs], chosen.flips)
-        self._mark.object = f'<p class="quiet" id="marked">{_marked_text(chosen)}</p>'
+        self._mark.object = f'<p class="quiet two-lines" id="marked">{_marked_text(chosen)}</p>'
 
     def __panel__(self) -> pn.Column:
         return self._view

@@ -57,3 +57,36 @@ def test_a_second_start_leaves_running_work_alone() -> None:
     gate.set()
     job.wait()
     assert results == ["first"]
+
+
+class Scrambled:
+    """A document whose server runs next-tick callbacks in any order, as Bokeh's does under load."""
+
+    session_context = object()
+
+    def __init__(self) -> None:
+        self.waiting: list = []
+
+    def add_next_tick_callback(self, callback) -> None:
+        self.waiting.append(callback)
+
+    def run(self) -> None:
+        for callback in reversed(self.waiting):
+            callback()
+
+
+def test_parts_arrive_in_order_whatever_the_server_does() -> None:
+    job, seen = Job(), []
+
+    def work(progress, cancelled):
+        job._document = document
+        for part in range(5):
+            job.hand(lambda part=part: seen.append(part))
+        return "end"
+
+    document = Scrambled()
+    job.start(work, seen.append)
+    job.wait()
+    document.run()
+    assert seen == [0, 1, 2, 3, 4, "end"]
+    assert job.state == "done"

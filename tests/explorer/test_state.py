@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -114,7 +115,10 @@ def test_target_by_id_or_row(desk: Desk) -> None:
     assert desk.decisions.target == 4
 
 
-def test_another_data_set_keeps_the_decisions_and_remembers_targets(desk: Desk) -> None:
+def test_another_data_set_keeps_the_decisions_and_remembers_targets(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRIVCFS_CACHE", str(tmp_path))
     assert desk.choose(target=6, epsilon=4.0, rho=0.3, arm="edge-only")
     other = replace(desk.dataset, name="twin", graph=desk.dataset.graph.toggled(0, 33))
     first = desk.study
@@ -132,8 +136,11 @@ def test_an_unknown_data_set_names_itself() -> None:
         Desk("atlantis")
 
 
-def test_neighbouring_graphs_never_share_a_study(karate: Dataset) -> None:
-    twins = [replace(karate, graph=karate.graph.toggled(0, w)) for w in range(1, 34)]
+def test_neighbouring_graphs_never_share_a_study(
+    karate: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRIVCFS_CACHE", str(tmp_path))
+    twins = [replace(karate, graph=karate.graph.toggled(0, w)) for w in range(1, 8)]
     studies = [shared_study(twin) for twin in twins]
     assert all(study.dataset.graph.digest == twin.graph.digest for study, twin in zip(studies, twins, strict=True))
     assert shared_study(twins[-1]) is studies[-1]
@@ -146,7 +153,8 @@ def test_sessions_share_the_study_but_no_decision(karate: Dataset) -> None:
     assert everything(other) == everything(Desk(karate))
 
 
-def test_isolated_and_featureless_targets_are_no_error() -> None:
+def test_isolated_and_featureless_targets_are_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRIVCFS_CACHE", str(tmp_path))
     x = sparse.csr_array(np.array([[1.0, 0], [0, 1], [1, 1], [1, 0], [0, 0]]))
     nodes = Nodes(tuple("abcde"), x, ("one", "two"), ("left", "right"))
     graph = PrivateGraph(nodes, np.array([[0, 1], [1, 2], [0, 2]]))

@@ -98,6 +98,23 @@ def test_price_list_matches_the_core_and_a_cell_sets_epsilon_and_rho(explorer: E
     assert (explorer.desk.decisions.rho, explorer.desk.decisions.epsilon) == (0.3, 4.0)
 
 
+def test_the_loss_chain_never_rises_and_ends_at_the_sampled_rate(explorer: Explorer) -> None:
+    assert explorer.desk.choose(epsilon=2.0, rho=0.3)
+    view = explorer.prices.chain
+    explorer.prices.seeds.value = 1
+    view.runner.start()
+    view.runner.job.wait()
+    assert view.runner.job.state == "done", view.runner.job.message
+    drawn = view.figure._source.data
+    assert drawn["stage"][2:] == ["public support, ρ = 0.3", "sampled at ε = 2"]
+    assert drawn["rate"] == sorted(drawn["rate"], reverse=True)
+    assert sum(drawn["lost"]) == pytest.approx(drawn["rate"][0] - drawn["rate"][-1])
+    study = explorer.desk.study
+    rows = population(study, Population.RANDOM)
+    assert drawn["rate"][-1] == pytest.approx(np.mean([study.inspect(v, 0.3, 2.0).metrics.valid for v in rows]))
+    assert f"{drawn['rate'][-1]:.4f}" in view._table.object
+
+
 def test_a_cancelled_price_list_keeps_what_was_shown(explorer: Explorer) -> None:
     view = explorer.prices
     view.runner.job.cancel()
@@ -148,7 +165,7 @@ def test_dark_theme_reaches_the_figures(explorer: Explorer) -> None:
 
 def test_the_same_object_is_a_page_when_served(karate: Dataset) -> None:
     page = build_page(karate, target="5", epsilon=2.0)
-    assert "ε = 2" in page.main[0].objects[1].object
+    assert "ε = 2" in page.main[0][0][1].object
     page.dark_theme = True
     assert page.dark_theme
 
