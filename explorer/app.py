@@ -19,7 +19,8 @@ from explorer.views.pricelist import PriceListView
 from explorer.views.release import ReleaseView
 from explorer.wording import answer
 
-TITLE = "PrivCFs explorer"
+TITLE = "PrivCFS Explorer"
+PRICES = 1  # place of the price list among the tabs
 
 
 class Explorer(pn.viewable.Viewer):
@@ -33,7 +34,7 @@ class Explorer(pn.viewable.Viewer):
     dark = param.Boolean(default=False, doc="Whether the colours are those of the dark theme.")
 
     def __init__(self, dataset: Dataset | str = "cora", dark: bool | None = None, **decisions: Any) -> None:
-        pn.extension("tabulator")
+        pn.extension("tabulator", inline=True)  # a notebook may be without a network
         super().__init__(dark=pn.config.theme == "dark" if dark is None else dark)
         self.desk = Desk(dataset, **decisions)
         colours = palette(self.dark)
@@ -65,7 +66,12 @@ class Explorer(pn.viewable.Viewer):
         )
         self._frame = pn.Column(self._root, stylesheets=[style.FRAME], sizing_mode="stretch_width", margin=0)
         self.desk.param.watch(lambda *_: self._answer(), ["inspection", "loading"])
+        self.tabs.param.watch(lambda event: self._opened(event.new), "active")
         self._answer()
+
+    def _opened(self, tab: int) -> None:
+        if tab == PRICES:
+            self.prices.open()
 
     def _answer(self) -> None:
         if self.desk.loading:

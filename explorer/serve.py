@@ -36,7 +36,7 @@ def serve(dataset: str = "cora", port: int = 5006, address: str = "127.0.0.1", s
         verbose=False,
     )
     server.start()
-    print(f"PrivCFs explorer on {opened.title}: http://{address}:{chosen}", flush=True)
+    print(f"{TITLE} on {opened.title}: http://{address}:{chosen}", flush=True)
     print("Owner only: it shows what private edges determine. Stop it with Ctrl+C.", flush=True)
     server.io_loop.start()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ import panel_material_ui as pmui
 from core.release.mechanism import Mechanism
 from core.study.populations import SIZES, Population, population
 from core.study.pricelist import price_list
+from core.study.settings import Settings
 from explorer import style
 from explorer.badge import badge
 from explorer.figures.curves import FrontierFigure, rho_label
@@ -40,7 +42,7 @@ class PriceListView(pn.viewable.Viewer):
         self._desk = desk
         self._palette = palette
         self._prices: pd.DataFrame | None = None
-        self._priced = ""
+        self._priced: tuple[Any, ...] = ()
         self.population = pmui.Select(
             label="Population", options=population_options(desk), size="small", width=230, margin=(7, 12, 7, 0)
         )
@@ -84,13 +86,18 @@ class PriceListView(pn.viewable.Viewer):
             margin=0,
         )
 
+    def open(self) -> None:
+        """Compute the first price list when the view is opened: it is a matter of a second."""
+        if self._prices is None:
+            self.runner.start()
+
     def _work(self) -> tuple[Work, Any]:
         study, kind = self._desk.study, Population.parse(self.population.value)
-        settings = replace(self._desk.decisions.settings, mechanism=Mechanism.EM)
+        settings = self._settings
         seeds = [study.seed + step for step in range(self.seeds.value)]
 
         def work(progress, cancelled):
-            return study, price_list(
+            return (study.dataset.digest, study.seed, settings), price_list(
                 study,
                 population(study, kind),
                 RHO_STOPS,
@@ -104,13 +111,16 @@ class PriceListView(pn.viewable.Viewer):
 
         return work, self._finish
 
-    def _finish(self, result: tuple[Any, pd.DataFrame]) -> None:
-        study, self._prices = result
-        self._priced = study.dataset.digest
+    @property
+    def _settings(self) -> Settings:
+        return replace(self._desk.decisions.settings, mechanism=Mechanism.EM)
+
+    def _finish(self, result: tuple[tuple[Any, ...], pd.DataFrame]) -> None:
+        self._priced, self._prices = result
         first = self._prices.iloc[0]
         self._caption.object = (
             f"<h3>Valid-CF, mean ± std over {first['seeds']} snapshot {'seeds' if first['seeds'] > 1 else 'seed'}, "
-            f"{first['targets']} {first['population']} targets of {study.dataset.title}</h3>"
+            f"{first['targets']} {first['population']} targets of {escape(self._desk.dataset.title)}</h3>"
             '<p class="quiet">Click a value to set ε and ρ. Dotted lines: ceilings; upright dashes: the present ε. '
             "† never certified.</p>"
         )
@@ -120,9 +130,7 @@ class PriceListView(pn.viewable.Viewer):
         self.table.param.update(value=shown, text_align=right, header_align=right, widths=widths)
         self._draw()
         self._empty.visible, self._results.visible = False, True
-        self.runner.say(
-            f"Done: {first['arm']} arm, exponential mechanism, uniform prior, {first['sensitivity']} sensitivity."
-        )
+        self._say_what_for()
 
     def _draw(self) -> None:
         if self._prices is not None:
@@ -133,10 +141,25 @@ class PriceListView(pn.viewable.Viewer):
         options = population_options(self._desk)
         if options != self.population.options:
             self.population.param.update(options=options, value=next(iter(options.values())))
-        if self._prices is not None and self._priced != self._desk.dataset.digest:
+        if self._prices is None:
+            return
+        if self._priced[0] != self._desk.dataset.digest:
             self._prices = None
             self._empty.visible, self._results.visible = True, False
             self.runner.say("")
+        elif self.runner.job.state != "running":
+            self._say_what_for()
+
+    def _say_what_for(self) -> None:
+        """Under the buttons: which settings the table is for, and whether they are still the present ones."""
+        _, seed, settings = self._priced
+        text = (
+            f"For the {settings.arm.value} arm, exponential mechanism, uniform prior, "
+            f"{settings.utility.sensitivity} sensitivity."
+        )
+        if (seed, settings) != (self._desk.study.seed, self._settings):
+            text += " The settings have changed since: compute again for the present ones."
+        self.runner.say(text)
 
     def _clicked(self, event) -> None:
         epsilon = epsilon_of(event.column)

@@ -150,7 +150,6 @@ def test_bad_input_is_explained_and_changes_nothing(page: Page, explorer_url: st
 def test_a_price_list_is_computed_and_a_cell_sets_epsilon_and_rho(page: Page, explorer_url: str) -> None:
     opened(page, explorer_url)
     page.get_by_role("tab", name="Price list").click()
-    page.get_by_role("button", name="Compute price list").click()
     rows = page.locator(".price-table .tabulator-row")
     expect(rows).to_have_count(4, timeout=RENDERED)
     rows.nth(2).locator('[tabulator-field="ε = 4"]').click()

@@ -175,3 +175,28 @@ def test_bad_decisions_given_by_name_are_refused(karate: Dataset) -> None:
         Explorer(karate, epsilon=0)
     with pytest.raises(BadInput, match="target"):
         Explorer(karate, target="nobody")
+
+
+def test_opening_the_price_list_computes_it_once(explorer: Explorer) -> None:
+    view = explorer.prices
+    explorer.tabs.active = 1
+    view.runner.job.wait()
+    first = view._prices
+    assert first is not None and len(first) == len(RHO_STOPS) * len(EPSILON_STOPS)
+    explorer.tabs.active = 0
+    explorer.tabs.active = 1
+    view.runner.job.wait()
+    assert view._prices is first
+
+
+def test_a_price_list_says_when_the_settings_have_moved_on(explorer: Explorer) -> None:
+    view = explorer.prices
+    view.runner.start()
+    view.runner.job.wait()
+    assert "have changed" not in view.runner._line.object
+    explorer.rail.epsilon.value = "3"
+    assert "have changed" not in view.runner._line.object
+    explorer.rail.arm.value = "edge-only"
+    assert "For the full arm" in view.runner._line.object and "have changed" in view.runner._line.object
+    explorer.rail.arm.value = "full"
+    assert "have changed" not in view.runner._line.object
