@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 
-from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from core import checks
@@ -56,6 +55,8 @@ def analytic_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
     low = high
     while _excess(low, budget) <= delta:
         low /= 2
+    from scipy.optimize import brentq  # loaded when it is needed: the explorer starts sooner
+
     root = brentq(lambda log_s: _excess(math.exp(log_s), budget) - delta, math.log(low), math.log(high), xtol=1e-14)
     return sensitivity * math.exp(root)
 

@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import ClassVar, Protocol
 
 import numpy as np
-from scipy import stats
 from scipy.special import expit
 
 from core import checks
@@ -82,6 +81,8 @@ class Gaussian:
 
     def release(self, graph: PrivateGraph, epsilon: float, rng: np.random.Generator) -> PrivateGraph:
         """See `GraphRelease.release`."""
+        from scipy import stats  # half a second to load: the explorer starts sooner
+
         law = stats.norm(scale=self.sigma(epsilon) / math.sqrt(2))
         m = _noisy_count(graph, _split(epsilon, self.count_share)[0], rng)
         return graph.with_edges(noisy_top(graph, m, law, rng))
@@ -118,6 +119,8 @@ class Laplace:
 
     def release(self, graph: PrivateGraph, epsilon: float, rng: np.random.Generator) -> PrivateGraph:
         """See `GraphRelease.release`."""
+        from scipy import stats
+
         m = _noisy_count(graph, _split(epsilon, self.count_share)[0], rng)
         return graph.with_edges(noisy_top(graph, m, stats.laplace(scale=self.scale(epsilon)), rng))
 

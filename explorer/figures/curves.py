@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import holoviews as hv
 import pandas as pd
 import panel as pn
 from bokeh.models import FixedTicker, Span
 
 from explorer.figures.base import push, recolour_axes
 from explorer.palette import RHO_DASHES, RHO_MARKERS, Palette
+
+if TYPE_CHECKING:
+    import holoviews as hv
 
 
 def rho_label(rho: float) -> str:
@@ -28,6 +30,8 @@ class FrontierFigure:
 
     def draw(self, prices: pd.DataFrame, palette: Palette) -> None:
         """Show a price list (`core.study.pricelist`) in the colours of a theme."""
+        import holoviews as hv  # loaded when it is needed: the explorer starts sooner
+
         self._here = Span(
             location=self._here.location,
             dimension="height",
@@ -50,6 +54,8 @@ def frontier_curves(prices: pd.DataFrame, palette: Palette, height: int = 310) -
 
     Colour, dash and marker all tell ρ.
     """
+    import holoviews as hv
+
     hv.renderer("bokeh")
     hv.Store.set_current_backend("bokeh")
     rhos = sorted(prices["rho"].unique())

@@ -108,6 +108,7 @@ def test_a_node_of_the_ego_graph_becomes_the_target(page: Page, explorer_url: st
     desk = Desk("cora", target="33823")
     layout = layout_of(desk.study, desk.inspection)
     near = int((layout.ring == 1).argmax())
+    page.wait_for_timeout(1000)  # the figure takes taps once it has been painted, a frame after the sentence
     box = page.get_by_role("img", name="Ego graph of the target").bounding_box()
     assert box is not None
     scale = box["height"] / 2 / (SECOND_RADIUS + 0.12)
