@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 import numbers
+from enum import StrEnum
+from typing import TypeVar
 
 from core.errors import BadInput
+
+E = TypeVar("E", bound=StrEnum)
 
 
 def epsilon(value: object, what: str = "epsilon") -> float:
@@ -34,6 +38,14 @@ def count(value: object, what: str, low: int, high: int) -> int:
     if not low <= int(value) <= high:
         raise BadInput.number(what, value, f"a whole number from {low} to {high}")
     return int(value)
+
+
+def choice(kind: type[E], value: str, what: str) -> E:
+    """Return the member of the enumeration `kind` of that value; raises `BadInput` with the allowed ones."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise BadInput.choice(what, value, [member.value for member in kind]) from None
 
 
 def _real(value: object, what: str, expected: str) -> float:

@@ -32,10 +32,7 @@ class Arm(StrEnum):
     @classmethod
     def parse(cls, value: str) -> Arm:
         """Return the arm of that name; raises `BadInput` with the allowed names."""
-        try:
-            return cls(value)
-        except ValueError:
-            raise BadInput.choice("arm", value, [arm.value for arm in cls]) from None
+        return checks.choice(cls, value, "arm")
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,7 @@ class Calibration(StrEnum):
     @classmethod
     def parse(cls, value: str) -> Calibration:
         """Return the rule of that name; raises `BadInput` with the allowed names."""
-        try:
-            return cls(value)
-        except ValueError:
-            raise BadInput.choice("calibration", value, [rule.value for rule in cls]) from None
+        return checks.choice(cls, value, "calibration")
 
     def sigma(self, epsilon: float, delta: float, sensitivity: float) -> float:
         """Standard deviation per entry under this rule, for the given L2 sensitivity."""

@@ -34,10 +34,7 @@ class GraphMechanism(StrEnum):
     @classmethod
     def parse(cls, value: str) -> GraphMechanism:
         """Return the mechanism of that name; raises `BadInput` with the allowed names."""
-        try:
-            return cls(value)
-        except ValueError:
-            raise BadInput.choice("graph-level mechanism", value, [kind.value for kind in cls]) from None
+        return checks.choice(cls, value, "graph-level mechanism")
 
 
 class GraphRelease(Protocol):

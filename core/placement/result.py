@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from core import checks
 from core.errors import BadInput
 from core.placement.explainer import Intervention
 from core.placement.mechanisms import GraphRelease
@@ -27,10 +28,7 @@ class Operations(StrEnum):
     @classmethod
     def parse(cls, value: str) -> Operations:
         """Return the kind of that name; raises `BadInput` with the allowed names."""
-        try:
-            return cls(value)
-        except ValueError:
-            raise BadInput.choice("universe", value, [kind.value for kind in cls]) from None
+        return checks.choice(cls, value, "universe")
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.errors import BadInput
+from core import checks
 
 
 class Mechanism(StrEnum):
@@ -18,10 +18,7 @@ class Mechanism(StrEnum):
     @classmethod
     def parse(cls, value: str) -> Mechanism:
         """Return the mechanism of that name; raises `BadInput` with the allowed names."""
-        try:
-            return cls(value)
-        except ValueError:
-            raise BadInput.choice("mechanism", value, [mechanism.value for mechanism in cls]) from None
+        return checks.choice(cls, value, "mechanism")
 
 
 def exponent(values: np.ndarray, sensitivity: int, epsilon: float | np.ndarray) -> np.ndarray:

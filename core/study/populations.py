@@ -28,10 +28,7 @@ class Population(StrEnum):
     @classmethod
     def parse(cls, value: str) -> Population:
         """Return the population of that name; raises `BadInput` with the allowed names."""
-        try:
-            return cls(value)
-        except ValueError:
-            raise BadInput.choice("population", value, [kind.value for kind in cls]) from None
+        return checks.choice(cls, value, "population")
 
     @property
     def reads_margins(self) -> bool:
