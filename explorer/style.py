@@ -163,6 +163,7 @@ TABLE = """
   border: none;
   height: auto !important;
   font-variant-numeric: tabular-nums;
+  text-overflow: ellipsis !important;
 }
 .tabulator-row.tabulator-selectable:hover, .tabulator-row.tabulator-selected { color: var(--px-ink) !important; }
 .tabulator-row.tabulator-selectable:hover {
