@@ -16,7 +16,8 @@ from core.errors import BadInput
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary neighbour of `path` for writing and put it in place when the block succeeds.
 
-    Raises `BadInput` when the folder can't be written; `path` is then as it was.
+    What the project writes derives from private edges, so the file is readable by its owner alone.
+    Raises `BadInput` when it can't be written; `path` is then as it was, also when the block fails.
     """
     try:
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
@@ -25,9 +26,6 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(partial, 0o666 & ~mask)
         os.replace(partial, path)
     except OSError as error:
         raise BadInput(f"output {path}: can't be written ({error.strerror}); choose another file") from error

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-import tempfile
 from pathlib import Path
 
 import torch
@@ -12,7 +12,8 @@ import torch
 from core.backbone.gcn import GCNWeights
 from core.backbone.train import Backbone, measured, train_gcn
 from core.datasets.dataset import Dataset
-from core.errors import UnsupportedBackbone
+from core.errors import BadInput, UnsupportedBackbone
+from core.files import whole_file
 
 KEYS = ("w1", "b1", "w2", "b2")
 
@@ -28,13 +29,8 @@ def cache_folder() -> Path:
 def save(weights: GCNWeights, path: Path) -> None:
     """Write the weights as a torch state dict; a reader sees the whole file or none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    os.close(handle)
-    try:
-        torch.save({key: torch.tensor(getattr(weights, key)) for key in KEYS}, partial)
-        os.replace(partial, path)
-    finally:
-        Path(partial).unlink(missing_ok=True)
+    with whole_file(path) as stream:
+        torch.save({key: torch.tensor(getattr(weights, key)) for key in KEYS}, stream)
 
 
 def load(path: Path) -> GCNWeights:
@@ -67,10 +63,8 @@ def backbone_for(dataset: Dataset, seed: int = 0, folder: Path | None = None) ->
         except UnsupportedBackbone:
             path.unlink(missing_ok=True)
     backbone = train_gcn(dataset, seed)
-    try:
+    with contextlib.suppress(OSError, BadInput):  # an unwritable cache only means training again next time
         save(backbone.weights, path)
-    except OSError:
-        return backbone
     return backbone
 
 

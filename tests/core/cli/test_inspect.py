@@ -112,13 +112,6 @@ def test_missing_option_is_named(capsys, missing):
     assert missing in refusal(capsys, *arguments[:place], *arguments[place + 2 :])
 
 
-def test_a_failed_dump_leaves_no_file(capsys, tmp_path):
-    (tmp_path / "taken").mkdir()
-    refusal(capsys, *inspect_arguments(), "--dump", str(tmp_path / "taken"))
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-    assert list((tmp_path / "taken").iterdir()) == []
-
-
 def owner_folder(folder, nodes, edges, snapshot=None):
     folder.mkdir()
     (folder / "nodes.csv").write_text(nodes)
