@@ -1,4 +1,4 @@
-"""Nodes, which are public, and the private graph, whose edge set is the secret."""
+"""Nodes, which are public, and graphs over them: private ones, whose edges are the secret, and public ones."""
 
 from __future__ import annotations
 
@@ -100,11 +100,10 @@ class Nodes:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateGraph:
-    """The owner's graph: public nodes and a private set of undirected edges.
+class Graph:
+    """Nodes and a set of undirected edges; whether anyone may see them is told by the subclass.
 
-    `edges`: M x 2 int64, smaller end first, sorted, no duplicates, no self-loops. Two graphs are
-    neighbours when the status of exactly one node pair differs (edge-level adjacency).
+    `edges`: M x 2 int64, smaller end first, sorted, no duplicates, no self-loops.
     """
 
     nodes: Nodes
@@ -119,9 +118,6 @@ class PrivateGraph:
         edges.setflags(write=False)
         object.__setattr__(self, "edges", edges)
 
-    def __repr__(self) -> str:
-        return f"PrivateGraph({self.n} nodes, private edges)"  # a log or a traceback must not print them
-
     @property
     def n(self) -> int:
         """Number of nodes, N."""
@@ -129,7 +125,7 @@ class PrivateGraph:
 
     @property
     def m(self) -> int:
-        """Number of undirected edges, M (private)."""
+        """Number of undirected edges, M."""
         return len(self.edges)
 
     @cached_property
@@ -159,6 +155,20 @@ class PrivateGraph:
             return np.zeros(len(wanted), dtype=bool)
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return keys[place] == wanted
+
+
+class PublicGraph(Graph):
+    """A graph that anyone could draw: the snapshot's pairs, or a guess at what completes them."""
+
+
+class PrivateGraph(Graph):
+    """The owner's graph: public nodes and a private set of undirected edges.
+
+    Two graphs are neighbours when the status of exactly one node pair differs (edge-level adjacency).
+    """
+
+    def __repr__(self) -> str:
+        return f"PrivateGraph({self.n} nodes, private edges)"  # a log or a traceback must not print them
 
     def toggled(self, u: int, v: int) -> PrivateGraph:
         """Return the neighbouring graph in which the status of pair `(u, v)` differs."""

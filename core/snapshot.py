@@ -10,7 +10,7 @@ import numpy as np
 
 from core import checks
 from core.errors import BadInput
-from core.graph import PrivateGraph, canonical_pairs, pair_keys
+from core.graph import Nodes, PrivateGraph, canonical_pairs, pair_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,11 @@ class Snapshot:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    def check(self, nodes: Nodes) -> None:
+        """Raise `BadInput` when the snapshot speaks of another number of nodes."""
+        if self.n != nodes.n:
+            raise BadInput(f"snapshot: found one for {self.n} nodes, the graph has {nodes.n}")
 
     def stop(self, rho: float) -> int:
         """Number of pairs disclosed at strength `rho`: `round(rho * m)`."""

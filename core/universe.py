@@ -9,16 +9,23 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from core import checks
-from core.backbone.gcn import GCNWeights
 from core.errors import BadInput
 from core.graph import Nodes
 from core.snapshot import Snapshot
 
 MOST_CANDIDATES = 1_000_000
+
+
+class Influence(Protocol):
+    """A frozen backbone as far as the universe needs it: how much it listens to each feature, public."""
+
+    def feature_influence(self, nodes: Nodes) -> np.ndarray:
+        """One weight a feature, F float64, at least 0; raises when the backbone doesn't fit `nodes`."""
 
 
 class Arm(StrEnum):
@@ -160,33 +167,46 @@ def edge_candidates(snapshot: Snapshot, target: int, k: int) -> np.ndarray:
     return snapshot.pairs[snapshot.incident(target)[:k]]
 
 
-def feature_candidates(nodes: Nodes, weights: GCNWeights, target: int, k: int) -> np.ndarray:
-    """`U_F(v)`: first `k` nonzero dimensions by `|x_vd| * ||W1[d,:]||_2`, descending, ties by index."""
-    weights.check(nodes)
+def feature_candidates(nodes: Nodes, influence: Influence | np.ndarray, target: int, k: int) -> np.ndarray:
+    """`U_F(v)`: first `k` nonzero dimensions by `|x_vd| * influence_d`, descending, ties by index.
+
+    `influence`: the backbone (for the GCN `||W1[d,:]||_2`), or F weights.
+    """
+    weight = _feature_weights(nodes, influence)
     start, stop = nodes.x.indptr[target : target + 2]
     dims = nodes.x.indices[start:stop].astype(np.int64)
-    influence = np.abs(nodes.x.data[start:stop]) * np.linalg.norm(weights.w1[dims], axis=1)
-    return dims[np.lexsort((dims, -influence))[:k]]
+    strength = np.abs(nodes.x.data[start:stop]) * weight[dims]
+    return dims[np.lexsort((dims, -strength))[:k]]
+
+
+def _feature_weights(nodes: Nodes, influence: Influence | np.ndarray) -> np.ndarray:
+    if not isinstance(influence, np.ndarray):
+        return influence.feature_influence(nodes)
+    if influence.shape != (nodes.n_features,) or not (np.isfinite(influence) & (influence >= 0)).all():
+        raise BadInput(
+            f"influence of features: found shape {influence.shape}, expected {nodes.n_features} finite numbers from 0"
+        )
+    return influence
 
 
 def build_universe(
     nodes: Nodes,
     snapshot: Snapshot,
-    weights: GCNWeights,
+    influence: Influence | np.ndarray,
     target: int,
     limits: Limits | None = None,
     arm: Arm = Arm.FULL,
 ) -> Universe:
     """Build `C_v` (PrivCFS, section 3.3) from public objects; no argument can hold a private edge.
 
-    Raises `BadInput` for a target outside 0..N-1 or a snapshot of another node set.
+    `influence`: as in `feature_candidates`. Raises `BadInput` for a target outside 0..N-1 or a
+    snapshot of another node set.
     """
     limits = limits or Limits()
     checks.count(target, "target row", 0, nodes.n - 1)
-    if snapshot.n != nodes.n:
-        raise BadInput(f"snapshot: found one for {snapshot.n} nodes, the graph has {nodes.n}")
+    snapshot.check(nodes)
     max_edges = 0 if arm is Arm.FEATURE_ONLY else limits.max_edges
     max_features = 0 if arm is Arm.EDGE_ONLY else limits.max_features
     pairs = edge_candidates(snapshot, target, limits.k_edges if max_edges else 0)
-    dims = feature_candidates(nodes, weights, target, limits.k_features if max_features else 0)
+    dims = feature_candidates(nodes, influence, target, limits.k_features if max_features else 0)
     return Universe(target, pairs, dims, subsets(len(pairs), max_edges), subsets(len(dims), max_features), limits, arm)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from core.errors import UnsupportedBackbone
-from core.graph import Nodes, PrivateGraph
+from core.graph import Graph, Nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +52,19 @@ class GCNWeights:
         self.check(nodes)
         return nodes.x @ self.w1
 
-    def logits(self, graph: PrivateGraph) -> np.ndarray:
-        """Logits of every node by one sparse full-graph pass, N x C float64: private."""
+    def feature_influence(self, nodes: Nodes) -> np.ndarray:
+        """`||W1[d,:]||_2` of each feature, F float64: public."""
+        self.check(nodes)
+        return self._row_norms
+
+    @cached_property
+    def _row_norms(self) -> np.ndarray:
+        norms = np.linalg.norm(self.w1, axis=1)
+        norms.setflags(write=False)
+        return norms
+
+    def logits(self, graph: Graph) -> np.ndarray:
+        """Logits of every node by one sparse full-graph pass, N x C float64: private if the graph is."""
         a_hat = normalised_adjacency(graph)
         hidden = np.maximum(a_hat @ self.hidden_features(graph.nodes) + self.b1, 0.0)
         return a_hat @ (hidden @ self.w2) + self.b2
@@ -67,8 +78,8 @@ class GCNWeights:
         return hasher.hexdigest()
 
 
-def normalised_adjacency(graph: PrivateGraph) -> sparse.csr_array:
-    """`Â = D^-1/2 (A + I) D^-1/2`, N x N sparse float64 (Kipf & Welling 2017): private."""
+def normalised_adjacency(graph: Graph) -> sparse.csr_array:
+    """`Â = D^-1/2 (A + I) D^-1/2`, N x N sparse float64 (Kipf & Welling 2017): private if the graph is."""
     scale = sparse.dia_array((1.0 / np.sqrt(graph.degree + 1.0)[None, :], [0]), shape=(graph.n, graph.n))
     loops = sparse.eye_array(graph.n, format="csr")
     return (scale @ (graph.adjacency + loops) @ scale).tocsr()

@@ -1,4 +1,4 @@
-"""Which private edges each edge subset really removes, and the triangles that this disturbs."""
+"""Which edges each edge subset really removes, and the triangles that this disturbs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph import PrivateGraph
+from core.graph import Graph
 from core.universe import Universe
 
 CROWDED_ENTRIES = 16  # per set, where summing all neighbours anew becomes cheaper than correcting some
@@ -14,7 +14,7 @@ CROWDED_ENTRIES = 16  # per set, where summing all neighbours anew becomes cheap
 
 @dataclass(frozen=True, eq=False)
 class Deletions:
-    """The distinct sets `R = S_E ∩ E` over the edge subsets of one universe (private).
+    """The distinct sets `R = S_E ∩ E` over the edge subsets of one universe; private if the graph is.
 
     `neighbours`: deg rows of the target's neighbours. `exists`: kE bool, which candidate pairs are
     edges (the others are no-ops); `slots`: kX, the place of each existing pair's far end among the
@@ -45,7 +45,7 @@ class Deletions:
         return self.members.sum(axis=1)
 
 
-def deletions(graph: PrivateGraph, universe: Universe) -> Deletions:
+def deletions(graph: Graph, universe: Universe) -> Deletions:
     """Resolve the edge subsets of `universe` on `graph`."""
     target, pairs = universe.target, universe.edge_pairs
     neighbours = graph.neighbours(target)

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from core.backbone.gcn import GCNWeights
-from core.graph import PrivateGraph, pair_keys
+from core.graph import Graph, pair_keys
 from core.scoring.masks import masked_rows
 from core.universe import Universe
 
@@ -41,7 +41,7 @@ class ReceptiveField:
     end of that order to keep to `MAX_TIES`.
     """
 
-    def __init__(self, graph: PrivateGraph, weights: GCNWeights, universe: Universe) -> None:
+    def __init__(self, graph: Graph, weights: GCNWeights, universe: Universe) -> None:
         target = universe.target
         neighbours = graph.neighbours(target)
         near = np.concatenate([[target], neighbours])
@@ -212,7 +212,7 @@ def _gain(d: np.ndarray) -> np.ndarray:
     return 1.0 / np.sqrt(d - 1.0) - 1.0 / np.sqrt(d)
 
 
-def _edges_clear_of(target: int, graph: PrivateGraph, near: np.ndarray) -> np.ndarray:
+def _edges_clear_of(target: int, graph: Graph, near: np.ndarray) -> np.ndarray:
     """Edges with an end among `near` or its neighbours, not at the target, k x 2, small degrees first."""
     ball = np.union1d(near, graph.adjacency[near].indices)
     links = graph.adjacency[ball].tocoo()

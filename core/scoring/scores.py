@@ -1,4 +1,4 @@
-"""What exact scoring finds out about every candidate of one target: private."""
+"""What exact scoring finds out about every candidate of one target: private if the graph is."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from core.universe import Universe
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Outcome of every candidate on the private graph.
+    """Outcome of every candidate on one graph: the private one unless said otherwise.
 
     `clean`: C logits of the target without intervention. `predicted`: nE x nF int16, the class
-    after the intervention. `exists`: kE bool, which candidate pairs are private edges.
+    after the intervention. `exists`: kE bool, which candidate pairs are edges.
     `margin`: nE x nF float64, probability of the clean class minus the largest other one.
     """
 
