@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core import checks
+from core.prior.prior import Prior
 from core.release.mechanism import exponent
-from core.release.prior import Prior
 from core.scoring.scores import Scores
 from core.utility import Utility
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from core import checks
 from core.errors import BadInput
+from core.prior.prior import Prior
 from core.release.mechanism import Mechanism, exponent
 from core.release.permute_and_flip import permute_and_flip
-from core.release.prior import Prior
 from core.universe import Universe
 from core.utility import Utility
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.release.prior import Prior
+from core.prior.prior import Prior
 from core.scoring.scores import Scores
 from core.universe import Arm, Limits, Universe, subsets
 

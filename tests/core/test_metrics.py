@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.metrics import Metrics, levels, measure, measure_cells
+from core.prior.prior import uniform
 from core.release.cells import gather
 from core.release.distribution import release_distribution
 from core.release.mechanism import Mechanism
-from core.release.prior import uniform
 from core.release.simulate import simulate
 from core.universe import Arm
 from core.utility import Utility, UtilityConfig, evaluate

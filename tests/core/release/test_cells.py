@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from core.errors import BadInput
+from core.prior.prior import uniform
 from core.release.cells import gather
-from core.release.prior import uniform
 from core.scoring.scores import Scores
 from core.universe import Limits
 from core.utility import UtilityConfig, evaluate

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BadInput
+from core.prior.prior import Prior, uniform
 from core.release.distribution import release_distribution
 from core.release.mechanism import Mechanism
-from core.release.prior import Prior, uniform
 from core.utility import Utility, UtilityConfig, evaluate
 from tests.core.handmade import make_prior, make_scores, make_universe
 from tests.core.release.test_permute_and_flip import by_permutations

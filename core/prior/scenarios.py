@@ -1,0 +1,108 @@
+"""Which candidates would flip a target if the graph were this or that: scenarios made of public objects only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from core import checks
+from core.backbone.gcn import GCNWeights, softmax
+from core.graph import Nodes, PublicGraph
+from core.prior.completion import Completion, HiddenTies, Trust
+from core.scoring.factorised import GCNScorer, spread
+from core.scoring.masks import masked_rows
+from core.scoring.messages import CandidateLogits, Surroundings
+from core.snapshot import Snapshot
+from core.universe import Universe
+
+COMPLETIONS = 12  # for each degree of trust
+SEED = 20261130
+MARGIN_ROUNDING = 1e-9
+DTYPE = torch.float32  # a public guess needs no more
+
+
+class PublicModel:
+    """What anyone can work out from nodes, weights and disclosed pairs; no private graph can enter.
+
+    `snapshot`: the disclosed pairs. `rho`: which share of all pairs they are, a public guess (for a
+    simulated snapshot its own strength): `round(m / rho) - m` pairs are taken to be hidden, none at
+    rho = 0, where nothing is known of them. `completions`: for each `Trust`, at most 20. Raises
+    `BadInput` for a snapshot of other nodes or a bad rho.
+    """
+
+    def __init__(
+        self, nodes: Nodes, snapshot: Snapshot, weights: GCNWeights, rho: float, completions: int = COMPLETIONS
+    ) -> None:
+        snapshot.check(nodes)
+        share = checks.rho(rho)
+        self.completions = checks.count(completions, "completions", 1, 20)
+        self._nodes = nodes
+        self._weights = weights
+        graph = PublicGraph(nodes, snapshot.pairs)
+        self._known = GCNScorer(graph, weights)
+        self._candidates = CandidateLogits(weights, torch.device("cpu"), DTYPE)
+        self.hidden = round(len(snapshot) / share) - len(snapshot) if share > 0 else 0
+        self._features = weights.hidden_features(nodes)
+        self._ties = HiddenTies(graph, self.hidden, softmax(self._known.clean), self._features)
+        self._degree = graph.degree + 1.0
+        self._root = np.sqrt(self._degree + self._ties.expected)
+        self._sums = graph.adjacency @ (self._features / self._root[:, None])
+
+    def scenarios(self, universe: Universe) -> np.ndarray:
+        """Which candidate flips in which scenario, K x nE x nF bool; the last two for a target on the boundary.
+
+        First the random completions of the snapshot, `completions` for each `Trust`; the snapshot itself
+        where nothing is hidden. Then "whatever lowers the public margin flips" and "whatever raises it
+        flips", for the case that the target lies on the boundary and the public is wrong about its side.
+        """
+        known = self._known.score(universe)
+        rise = known.margin - known.clean_margin
+        completed = self._completed(universe) if self.hidden else [known.flips]
+        some = universe.sizes > 0
+        return np.stack([*completed, (rise < -MARGIN_ROUNDING) & some, (rise > MARGIN_ROUNDING) & some])
+
+    def _completed(self, universe: Universe) -> Iterator[np.ndarray]:
+        resolved = self._known.resolve(universe)
+        masked = torch.from_numpy(masked_rows(self._nodes, self._weights, universe)).to(DTYPE)
+        rng = np.random.default_rng([SEED, universe.target])
+        for trust in Trust:
+            completion = self._ties.around(universe.target, resolved.neighbours, trust, self.completions, rng)
+            near = self._surroundings(universe.target, completion)
+            more = near.degree.shape[1] - len(resolved.neighbours)
+            there = replace(resolved, tied=np.pad(resolved.tied, ((0, 0), (0, more))))
+            logits = self._candidates.logits(near, there, masked)
+            for mine in logits:
+                original = int(mine[0, 0].argmax())
+                clean = mine[..., original].clone()
+                mine[..., original] = -torch.inf
+                yield spread(mine.amax(dim=2) > clean, universe, there) & (universe.sizes > 0)
+
+    def _surroundings(self, target: int, completion: Completion) -> Surroundings:
+        """The target's surroundings in each completion; two hops away degrees stand at their mean."""
+        rows, known = completion.rows, ~completion.hidden
+        degree = self._degree[rows] + completion.ties + completion.hidden
+        own = self._features[rows] / np.sqrt(degree)[:, None]
+        back = known[:, None] * (self._features[target] / self._root[target])
+        offset = (self._sums[rows] - back + own + completion.sums) / np.sqrt(degree)[:, None] + self._weights.b1
+
+        place = completion.place
+        counts = np.bincount(place, minlength=self.completions)
+        slot = np.arange(len(rows)) - (np.cumsum(counts) - counts)[place]
+        shape = (self.completions, int(counts.max(initial=0)))
+
+        def padded(values: np.ndarray, fill: float) -> torch.Tensor:
+            table = torch.full((*shape, *values.shape[1:]), fill, dtype=DTYPE)
+            table[place, slot] = torch.from_numpy(values).to(DTYPE)
+            return table
+
+        hidden = np.bincount(place, weights=completion.hidden, minlength=self.completions)
+        return Surroundings(
+            torch.from_numpy(self._degree[target] + hidden).to(DTYPE),
+            padded(degree, 1.0),
+            padded(self._features[rows], 0.0),
+            padded(offset, 0.0),
+            padded(np.ones(len(rows)), 0.0),
+        )
