@@ -18,8 +18,18 @@ SCREEN = {"panel", "panel_material_ui", "bokeh", "holoviews", "ipywidgets", "ipy
 FORBIDDEN_IN_CORE = SCREEN | {"explorer"}
 LATE_IMPORTS = {("core/cli/serve.py", "explorer")}
 FORBIDDEN_IN_EXPLORER = {"torch", "torch_geometric", "scipy", "opendp", "graphdatascience"}
-PUBLIC_ONLY = ("core/universe.py", "core/release/prior.py")
-PRIVATE_TYPES = {"PrivateGraph", "Dataset", "Scores", "Utility", "ReleaseDistribution"}
+PUBLIC_ONLY = ("core/universe.py", "core/prior")
+PRIVATE_TYPES = {"Graph", "PrivateGraph", "Dataset", "Scores", "GCNScorer", "Utility", "ReleaseDistribution", "Study"}
+PRIVATE_ROOMS = {
+    "core.audit",
+    "core.cli",
+    "core.datasets",
+    "core.metrics",
+    "core.placement",
+    "core.release",
+    "core.study",
+}
+PRIVATE_NAMES = (PRIVATE_TYPES - {"GCNScorer"}) | {"simulate"}  # a scorer is as public as the graph that it is given
 LONGEST_FILE = 350
 
 
@@ -61,16 +71,33 @@ def import_cycles(root: Path, package: str) -> list[str]:
     return cycles
 
 
-def private_parameters(root: Path, paths: tuple[str, ...]) -> list[str]:
-    """Parameters and fields in `paths` whose annotation names a type that holds private edges, or that have none."""
+def private_parameters(root: Path, packages: tuple[str, ...]) -> list[str]:
+    """Parameters and fields in `packages` whose annotation names a type that may hold private edges, or without one."""
     found = []
-    for path in paths:
-        tree = ast.parse((root / path).read_text(encoding="utf-8"))
-        for owner, name, annotation in annotated(tree):
-            if annotation is None:
-                found.append(f"{path}: {owner}({name}) has no annotation")
-            elif private := PRIVATE_TYPES & mentioned(annotation):
-                found.append(f"{path}: {owner}({name}) takes a {', '.join(sorted(private))}")
+    for package in packages:
+        for path, tree in sources(root, package):
+            for owner, name, annotation in annotated(tree):
+                if annotation is None:
+                    found.append(f"{path}: {owner}({name}) has no annotation")
+                elif private := PRIVATE_TYPES & mentioned(annotation):
+                    found.append(f"{path}: {owner}({name}) takes a {', '.join(sorted(private))}")
+    return found
+
+
+def private_imports(root: Path, package: str) -> list[str]:
+    """Imports in `package`, at any depth, of a private name, from a private room, or of a whole module of `core`.
+
+    A module taken whole would let private names through as attributes; `checks` has none.
+    """
+    found = []
+    for path, tree in sources(root, package):
+        for node in ast.walk(tree):
+            for name in imported_names(node, path):
+                house, _, member = name.rpartition(".")
+                whole = isinstance(node, ast.Import | ast.Call) or member == "*" or house == "core"
+                in_core = name.split(".")[0] == "core" and name != "core.checks"
+                if in_core and (whole or member in PRIVATE_NAMES or room(name) in PRIVATE_ROOMS):
+                    found.append(f"{path}:{node.lineno} imports {name}")
     return found
 
 
@@ -202,6 +229,10 @@ def test_public_modules_take_public_data():
     assert private_parameters(ROOT, PUBLIC_ONLY) == []
 
 
+def test_priors_import_nothing_private():
+    assert private_imports(ROOT, "core/prior") == []
+
+
 def test_files_are_short():
     assert long_files(ROOT, ("core", "explorer")) == []
 
@@ -274,6 +305,37 @@ def test_late_imports_and_types_make_no_cycle(tmp_path):
 def test_a_private_parameter_is_found(tmp_path, annotation):
     write(tmp_path, universe=f"def build(nodes: Nodes, known: {annotation} = None) -> Universe: ...\n")
     assert private_parameters(tmp_path, ("universe.py",)) == ["universe.py: build(known) takes a PrivateGraph"]
+
+
+def test_a_private_parameter_is_found_in_a_folder_too(tmp_path):
+    write(tmp_path, core__prior__deep__guess="class Guess:\n    known: Graph\n", core__prior__fine="x: int = 1\n")
+    assert private_parameters(tmp_path, ("core/prior",)) == ["core/prior/deep/guess.py: Guess(known) takes a Graph"]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("from core.graph import Nodes, PrivateGraph", "core.graph.PrivateGraph"),
+        ("from core.graph import PrivateGraph as Nodes", "core.graph.PrivateGraph"),
+        ("from ..graph import Graph", "core.graph.Graph"),
+        ("from core.snapshot import simulate", "core.snapshot.simulate"),
+        ("from core.scoring.scores import Scores", "core.scoring.scores.Scores"),
+        ("from core.datasets import load", "core.datasets.load"),
+        ("from core.study.study import Study", "core.study.study.Study"),
+        ("from core.release.cells import gather", "core.release.cells.gather"),
+        ("def draw():\n    from core.metrics import measure", "core.metrics.measure"),
+        ("import core.graph", "core.graph"),
+        ("import core.graph as public", "core.graph"),
+        ("from core import graph", "core.graph"),
+        ("from core.graph import *", "core.graph.*"),
+        ("import importlib\nimportlib.import_module('core.graph')", "core.graph"),
+    ],
+)
+def test_a_private_import_in_a_prior_is_found(tmp_path, line, name):
+    write(tmp_path, core__prior__guess=line, core__prior__fine="from core import checks\nimport numpy as np\n")
+    found = private_imports(tmp_path, "core/prior")
+    assert [entry.split(" imports ")[1] for entry in found] == [name]
+    assert found[0].startswith("core/prior/guess.py:")
 
 
 def test_a_parameter_without_a_type_is_found(tmp_path):

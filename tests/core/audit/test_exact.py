@@ -11,10 +11,16 @@ from scipy.stats import mannwhitneyu
 
 from core.audit.exact import attack_auc, compare
 from core.audit.small_graphs import SMALL, check_small_graphs, release_on
+from core.prior.guided import Guide
+from core.prior.prior import PriorKind, PriorRule, uniform
+from core.prior.scenarios import PublicModel
+from core.release.distribution import release_distribution
 from core.release.mechanism import Mechanism
 from core.snapshot import Snapshot
 from core.utility import Utility, UtilityConfig
 from tests.core.smallgraphs import make_case
+
+GUIDED = replace(SMALL, prior=PriorRule(PriorKind.GUIDED))
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 12))
@@ -85,6 +91,51 @@ def test_boundary_cases_at_epsilon_8(settings):
     assert report.max_delta_u > 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("mechanism", "graphs"), [(Mechanism.EM, 40), (Mechanism.PF, 8)], ids=["em", "pf"])
+def test_exhaustive_small_graph_check_passes_under_the_guided_prior(mechanism, graphs):
+    report = check_small_graphs(release_on(replace(GUIDED, mechanism=mechanism)), epsilon=4.0, graphs=graphs)
+    assert report.pairs == graphs * 28 * 3
+    assert report.passed
+    assert report.max_delta_u == pytest.approx(14 / 15)
+    assert 1.0 < report.max_ratio < report.bound
+
+
+@pytest.mark.parametrize("mechanism", Mechanism)
+def test_boundary_cases_at_epsilon_8_with_the_guided_prior_made_anew_for_each_release(mechanism):
+    """Nothing is kept between neighbours, sizes are penalised and the share disclosed is guessed otherwise."""
+    settings = replace(GUIDED, mechanism=mechanism, prior=PriorRule(PriorKind.GUIDED, 1.0))
+
+    def anew(*asked):
+        return release_on(settings, rho=0.8)(*asked)
+
+    report = check_small_graphs(anew, epsilon=8.0, graphs=2, targets=2)
+    assert report.passed
+    assert report.max_delta_u > 0
+
+
+def test_a_guided_release_is_made_of_the_prior_that_its_settings_ask_for():
+    case = make_case(5, density=0.5, disclosed=0.7)
+    for rule in (PriorRule(size_penalty=2.0), PriorRule(PriorKind.GUIDED), PriorRule(PriorKind.GUIDED, 2.0)):
+        found = release_on(replace(SMALL, prior=rule), rho=0.5)(case.graph, case.snapshot, case.weights, 0, 2.0)
+        if rule.kind is PriorKind.UNIFORM:
+            expected = uniform(found.universe, 2.0)
+        else:
+            model = PublicModel(case.graph.nodes, case.snapshot, case.weights, 0.5)
+            guide = Guide(found.universe, model.scenarios(found.universe))
+            expected = guide.prior(2.0, SMALL.utility, rule.size_penalty)
+        assert found.prior.mass.tobytes() == expected.mass.tobytes()
+
+
+def test_what_is_kept_for_one_target_is_not_taken_for_another():
+    """One release function asked about several targets, snapshots and ε in turn, and a fresh one for each."""
+    kept = release_on(GUIDED)
+    for seed, target, epsilon in ((1, 0, 1.0), (1, 1, 1.0), (2, 1, 1.0), (1, 0, 4.0), (1, 0, 1.0)):
+        case = make_case(seed)
+        asked = (case.graph, case.snapshot, case.weights, target, epsilon)
+        assert kept(*asked).prior.mass.tobytes() == release_on(GUIDED)(*asked).prior.mass.tobytes()
+
+
 def test_a_data_dependent_universe_fails_the_check():
     def leaky(graph, snapshot, weights, target, epsilon):
         kept = snapshot.pairs[graph.contains(snapshot.pairs)]
@@ -104,4 +155,28 @@ def test_an_understated_sensitivity_fails_the_check():
     report = check_small_graphs(greedy, graphs=2, targets=2)
     assert report.same_supports
     assert report.max_delta_u > report.sensitivity
+    assert not report.passed
+
+
+def edges_in_the_place_of_the_snapshot(graph, snapshot, weights):
+    return PublicModel(graph.nodes, Snapshot(graph.edges, graph.n, simulated=False), weights, 0.6)
+
+
+def share_measured_on_the_private_graph(graph, snapshot, weights):
+    """How many pairs are taken to be hidden is all that it learns from E; where they are is still guessed."""
+    return PublicModel(graph.nodes, snapshot, weights, graph.contains(snapshot.pairs).sum() / graph.m)
+
+
+@pytest.mark.parametrize("model", [edges_in_the_place_of_the_snapshot, share_measured_on_the_private_graph])
+def test_a_prior_that_reads_private_edges_fails_the_check(model):
+    def leaky(graph, snapshot, weights, target, epsilon):
+        honest = release_on()(graph, snapshot, weights, target, epsilon)
+        universe = honest.universe
+        prior = Guide(universe, model(graph, snapshot, weights).scenarios(universe)).prior(epsilon, SMALL.utility)
+        return release_distribution(universe, honest.utility, prior, epsilon)
+
+    report = check_small_graphs(leaky, graphs=2, targets=1)
+    assert report.same_supports
+    assert report.max_delta_u <= report.sensitivity
+    assert report.max_ratio > report.bound
     assert not report.passed
