@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+from core import checks
 from core.errors import BadInput
 
 RARE = 1e-4
+ROUNDING = 1e-9
 _SIMPLE = [(1, n) for n in range(2, 11)] + [(2, 3), (3, 4), (2, 5), (3, 5), (4, 5), (3, 10), (7, 10), (9, 10)]
 
 
@@ -18,8 +20,7 @@ def odds(p: float, noun: str = "") -> str:
     than 1 in 10,000" below that, "nearly every" from 0.995, "every" for exactly 1. `noun` is singular,
     with a plural in s. Raises `BadInput` for a number outside [0, 1] by more than rounding.
     """
-    if not -1e-9 <= p <= 1 + 1e-9:
-        raise BadInput.number("chance", p, "a probability from 0 to 1")
+    _check(p)
     one, many = (f" {noun}", f" {noun}s") if noun else ("", "")
     if p <= 0:
         return f"no{one}" if noun else "none"
@@ -31,6 +32,43 @@ def odds(p: float, noun: str = "") -> str:
         return f"nearly every{one}"
     k, n = _fraction(p)
     return f"about {k}{one if k == 1 else many} in {n:,}"
+
+
+def edges_add(valid: float, public: float, epsilon: float) -> str:
+    """One sentence: what the private edges add to the public snapshot alone, which is all that ε buys.
+
+    `valid`: valid rate of a release at `epsilon` (pure ε, edge level). `public`: that of the guided prior
+    at ε = 0, which reads no private edge. Their difference is said in percentage points: "nothing" up to
+    rounding, a negative one as what the public does better. Raises `BadInput` for anything but two
+    probabilities and an ε.
+    """
+    _check(valid)
+    _check(public)
+    budget = f"a privacy budget of {checks.epsilon(epsilon):g}"
+    gain = valid - public
+    if abs(gain) <= ROUNDING:
+        return f"The private edges add nothing to what the public snapshot alone gives: {budget} buys no validity here."
+    if gain < 0:
+        return (
+            f"The private edges add nothing: the public snapshot alone does {_points(-gain)} better, "
+            f"so {budget} buys no validity here."
+        )
+    return (
+        f"The private edges add {_points(gain)} of validity to what the public snapshot alone gives: "
+        f"that is all that {budget} buys."
+    )
+
+
+def _check(p: float) -> None:
+    if not -ROUNDING <= p <= 1 + ROUNDING:
+        raise BadInput.number("chance", p, "a probability from 0 to 1")
+
+
+def _points(share: float) -> str:
+    points = 100 * share
+    if points < 0.1:
+        return "less than 0.1 percentage points"
+    return f"{points:.0f} percentage points" if points >= 9.95 else f"{points:.1f} percentage points"
 
 
 def _fraction(p: float) -> tuple[int, int]:

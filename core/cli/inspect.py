@@ -9,6 +9,7 @@ import click
 from core import checks
 from core.cli import options
 from core.datasets import load
+from core.prior.prior import PriorKind, PriorRule
 from core.release.mechanism import Mechanism
 from core.study.dump import dump
 from core.study.inspection import Inspection
@@ -16,7 +17,11 @@ from core.study.settings import Settings
 from core.study.study import Study
 from core.universe import Arm
 from core.utility import UtilityConfig
-from core.wording import odds
+from core.wording import edges_add, odds
+
+BESIDE = ("valid", "targeted", "size", "collision", "empty")
+ALONE = ("ceiling", "valid_given_nonempty", "regret", "retention")
+LEVELS = 20
 
 
 @click.command("inspect")
@@ -27,6 +32,7 @@ from core.wording import odds
 @options.seed
 @options.arm
 @options.prior
+@options.size_penalty
 @options.mechanism
 @options.sensitivity
 @click.option("--soft", is_flag=True, help="Give partial credit for a smaller margin.")
@@ -40,6 +46,7 @@ def inspect_command(
     seed: int,
     arm: str,
     prior: str,
+    size_penalty: float,
     mechanism: str,
     sensitivity: str,
     soft: bool,
@@ -49,15 +56,16 @@ def inspect_command(
     """Show what a release for TARGET could say, and how likely (owner-only: reads private edges)."""
     checks.epsilon(epsilon)
     checks.rho(rho)
-    dataset = load(dataset_name)
-    row, note = dataset.resolve(target)
-    if note:
-        click.echo(f"privcfs: note: {note}", err=True)
     settings = Settings(
         arm=Arm.parse(arm),
         utility=UtilityConfig(sensitivity=sensitivity, soft=soft),
         mechanism=Mechanism.parse(mechanism),
+        prior=PriorRule(PriorKind.parse(prior), size_penalty),
     )
+    dataset = load(dataset_name)
+    row, note = dataset.resolve(target)
+    if note:
+        click.echo(f"privcfs: note: {note}", err=True)
     study = Study(dataset, seed=seed)
     inspection = study.inspect(row, rho, epsilon, settings)
     if dump_file is not None:
@@ -70,25 +78,30 @@ def inspect_command(
 
 def report(inspection: Inspection) -> str:
     """The inspection as text for a person (owner-only)."""
-    values, metrics = inspection.to_json(), inspection.metrics
-    flips = odds(metrics.valid, "release")
+    values, release, public = inspection.to_json(), inspection.metrics, inspection.public_only
+    penalty = f", size penalty {values['size_penalty']:g}" if values["size_penalty"] else ""
     lines = [
         f"{values['dataset']}, node {values['target']}: predicted {values['prediction_name']}, "
         f"runner-up {values['runner_up_name']}, margin {values['margin']:.2g}, degree {values['degree']}",
-        f"At epsilon {values['epsilon']:g} with rho {values['rho']:g} public, {flips} flips the prediction; "
-        f"of draws that read no private edge, {odds(inspection.public_only.valid)}.",
+        f"At epsilon {values['epsilon']:g} with rho {values['rho']:g} public, the prediction is flipped by "
+        f"{odds(release.valid, 'release')}, and of guesses from the public snapshot alone by {odds(public.valid)}.",
+        edges_add(release.valid, public.valid, values["epsilon"]),
         f"{values['candidates']:,} candidates: {values['edge_candidates']} node pairs, {values['feature_candidates']} "
-        f"features ({values['arm']}, {values['mechanism']}, {values['snapshot']} snapshot)",
+        f"features ({values['arm']}, {values['mechanism']}, {values['prior']} prior{penalty}, "
+        f"{values['snapshot']} snapshot)",
+        "",
+        *_columns(inspection),
         "",
     ]
-    for key in ("ceiling", "valid", "targeted", "empty", "valid_given_nonempty", "size", "regret", "collision",
-                "retention", "public_only_valid"):  # fmt: skip
-        shown = "undefined" if values[key] is None else f"{values[key]:.4g}"
-        lines.append(f"  {key:<22}{shown}")
+    for key in ALONE:
+        lines.append(f"  {key:<22}{_shown(values[key])}")
     lines += ["", "  utility  candidates  probability"]
-    for level in inspection.levels:
+    for level in inspection.levels[:LEVELS]:
         kind = "no intervention" if level.empty else "flips" if level.flips else "does not flip"
         lines.append(f"  {level.utility:7.4f}  {level.count:10,}  {level.probability:11.4g}  {kind}")
+    if rest := inspection.levels[LEVELS:]:
+        count, probability = (sum(getattr(level, name) for level in rest) for name in ("count", "probability"))
+        lines.append(f"  {'below':>7}  {count:10,}  {probability:11.4g}  {len(rest):,} further levels, see --json")
     lines += ["", "  most likely releases"]
     for candidate in inspection.candidates(5):
         named = [f"{u} - {w}" for u, w in candidate.edges] + list(candidate.features)
@@ -96,3 +109,18 @@ def report(inspection: Inspection) -> str:
         lines.append(f"  {candidate.probability:.4g}  {'flips' if candidate.flips else '     '}  {what}")
     lines += ["", "Owner-only: this reads private edges. Nothing was released and no budget was spent."]
     return "\n".join(lines)
+
+
+def _columns(inspection: Inspection) -> list[str]:
+    """Figures of the public guess, of this release's own base measure, and of the release, side by side."""
+    kinds = (inspection.public_only, inspection.prior_alone, inspection.metrics)
+    epsilon = f"epsilon {inspection.distribution.epsilon:g}"
+    heads = [("public only", "prior alone", "release"), ("epsilon 0", inspection.distribution.prior.name, epsilon)]
+    lines = [f"  {'':<16}" + "".join(f"{head:>16}" for head in row) for row in heads]
+    for key in BESIDE:
+        lines.append(f"  {key:<16}" + "".join(f"{_shown(getattr(kind, key)):>16}" for kind in kinds))
+    return lines
+
+
+def _shown(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.4g}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from core.prior.prior import LARGEST_PENALTY, PriorKind
 from core.release.mechanism import Mechanism
 from core.study.populations import Population
 from core.universe import Arm
@@ -47,8 +48,13 @@ arm = click.option(
     help="Which interventions the universe holds.",
 )  # fmt: skip
 prior = click.option(
-    "--prior", type=click.Choice(["uniform"]), default="uniform", show_default=True, help="Public base measure."
-)
+    "--prior", type=click.Choice([kind.value for kind in PriorKind]), default=PriorKind.UNIFORM.value,
+    show_default=True, help="Public base measure: the same for all, or what the snapshot already says.",
+)  # fmt: skip
+size_penalty = click.option(
+    "--size-penalty", type=float, metavar="P", default=0.0, show_default=True,
+    help=f"Favour brevity: each further pair or mask weighs exp(-P) in the base measure; 0 to {LARGEST_PENALTY:g}.",
+)  # fmt: skip
 mechanism = click.option(
     "--mechanism", type=click.Choice([kind.value for kind in Mechanism]), default=Mechanism.EM.value,
     show_default=True, help="Exponential mechanism or permute-and-flip.",

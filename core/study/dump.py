@@ -18,9 +18,12 @@ def dump(study: Study, inspection: Inspection, path: Path) -> None:
 
     Features are stored as `x` (N x F); above 8 million entries as `x_row` (F, the target's) and
     `W1x` (N x h, `X W1`). `utility` is in [0, 1]; subsets index `edge_pairs` and `feature_dims`.
+    `base_measure` is the prior of this release, `public_only` the guided one at ε = 0 without a size penalty.
     Raises `BadInput` when the file can't be written.
     """
     universe, nodes, weights = inspection.universe, study.dataset.nodes, study.backbone.weights
+    settings = inspection.settings
+    public = study.guide(universe.target, inspection.rho, settings).prior(0.0, settings.utility)
     if nodes.n * nodes.n_features <= DENSE_ELEMENTS:
         features = {"x": nodes.x.toarray()}
     else:
@@ -42,5 +45,6 @@ def dump(study: Study, inspection: Inspection, path: Path) -> None:
             predicted=inspection.scores.predicted.astype(np.int64),
             utility=inspection.distribution.utility.fractions,
             base_measure=np.ascontiguousarray(inspection.distribution.prior.mass),
+            public_only=public.mass,
             probability=inspection.distribution.probability,
         )

@@ -38,8 +38,9 @@ class Candidate:
 class Inspection:
     """What `privcfs inspect` and the explorer show for one target, rho and ε; reads private edges.
 
-    `public_only`: the figures of a draw from the prior itself (ε = 0), which reads no private edge:
-    what an analyst could do alone.
+    `public_only`: the figures of a draw from the guided prior at ε = 0, without a size penalty, which
+    reads no private edge: what an analyst could do alone. `prior_alone`: of a draw from the base measure
+    of this very release.
     """
 
     dataset: Dataset
@@ -48,6 +49,7 @@ class Inspection:
     scores: Scores
     distribution: ReleaseDistribution
     metrics: Metrics
+    prior_alone: Metrics
     public_only: Metrics
     levels: tuple[Level, ...]
     simulated: bool
@@ -104,6 +106,7 @@ class Inspection:
             "epsilon": self.distribution.epsilon,
             "rho": self.rho,
             "prior": self.distribution.prior.name,
+            "size_penalty": self.settings.prior.size_penalty,
             "arm": self.settings.arm.value,
             "mechanism": self.distribution.mechanism.value,
             "utility": "soft" if self.settings.utility.soft else "hard",
@@ -123,5 +126,6 @@ class Inspection:
             **asdict(metrics),
             "size_share": metrics.size_share(self.dataset.graph.m, self.dataset.nodes.n_features),
             "public_only_valid": self.public_only.valid,
+            "prior_alone_valid": self.prior_alone.valid,
             "levels": [asdict(level) for level in self.levels],
         }

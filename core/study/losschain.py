@@ -85,6 +85,6 @@ def loss_chain(
 
 def _released(desk: Study, target: int, rho: float, epsilon: float, settings: Settings) -> tuple[float, float, float]:
     """Ceiling at rho = 1, ceiling at `rho` and valid-CF at ε of one target."""
-    scores, utility, prior = desk.evaluated(target, rho, settings)
+    scores, utility, prior = desk.evaluated(target, rho, epsilon, settings)
     metrics = measure(release_distribution(scores.universe, utility, prior, epsilon, settings.mechanism), scores)
     return float(desk.scores(target, 1.0, settings).flips.any()), metrics.ceiling, metrics.valid

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
+from core import checks
 from core.backbone.gcn import softmax
 from core.backbone.store import backbone_for
 from core.backbone.train import Backbone
 from core.datasets.dataset import Dataset
-from core.metrics import Metrics, levels, measure
+from core.metrics import levels, measure
+from core.prior.guided import Guide
+from core.prior.prior import Prior, PriorKind, uniform
+from core.prior.scenarios import PublicModel
 from core.release.cells import Cells, gather
 from core.release.distribution import release_distribution
-from core.release.prior import Prior, uniform
 from core.scoring.factorised import GCNScorer
 from core.scoring.scores import Scores
 from core.snapshot import Snapshot, simulate
@@ -25,6 +30,10 @@ from core.universe import Arm, Limits, build_universe
 from core.utility import Utility, evaluate
 
 CACHED_TARGETS = 128
+CACHED_MODELS = 8
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 
 
 class Study:
@@ -47,6 +56,8 @@ class Study:
         self.scorer = scorer or GCNScorer(dataset.graph, self.backbone.weights)
         self.snapshot: Snapshot = dataset.snapshot or simulate(dataset.graph, seed)
         self._scores: OrderedDict[tuple[int, Limits, Arm, bool], Scores] = OrderedDict()
+        self._models: OrderedDict[float, PublicModel] = OrderedDict()
+        self._guides: OrderedDict[tuple[int, float, Limits, Arm], Guide] = OrderedDict()
         self._lock = threading.Lock()
 
     def with_seed(self, seed: int) -> Study:
@@ -71,31 +82,58 @@ class Study:
     def scores(self, target: int, rho: float, settings: Settings | None = None) -> Scores:
         """Scores of the universe of `target` at strength `rho`; raises `BadInput` for a bad row or rho."""
         settings = settings or Settings()
-        key = (target, settings.limits, settings.arm, settings.utility.soft)
-        with self._lock:
-            found = self._scores.get(key)
-            if found is not None:
-                self._scores.move_to_end(key)
-        if found is None:
+
+        def score() -> Scores:
             universe = build_universe(
                 self.dataset.nodes, self.snapshot, self.backbone.weights, target, settings.limits, settings.arm
             )
-            found = self.scorer.score(universe, margins=settings.utility.soft)
-            with self._lock:
-                self._scores[key] = found
-                while len(self._scores) > CACHED_TARGETS:
-                    self._scores.popitem(last=False)
-        return found.with_pairs(self.pairs_at(target, rho))
+            return self.scorer.score(universe, margins=settings.utility.soft)
 
-    def evaluated(self, target: int, rho: float, settings: Settings | None = None) -> tuple[Scores, Utility, Prior]:
+        key = (target, settings.limits, settings.arm, settings.utility.soft)
+        whole = self._remembered(self._scores, key, score, CACHED_TARGETS)
+        return whole.with_pairs(self.pairs_at(target, rho))
+
+    def guide(self, target: int, rho: float, settings: Settings | None = None) -> Guide:
+        """The guided priors of `target` at strength `rho`, from nodes, weights and the disclosed pairs alone."""
+        settings = settings or Settings()
+        rho = checks.rho(rho)
+
+        def model() -> PublicModel:
+            return PublicModel(self.dataset.nodes, self.snapshot.prefix(rho), self.backbone.weights, rho)
+
+        def ask() -> Guide:
+            known = self._remembered(self._models, rho, model, CACHED_MODELS)
+            universe = build_universe(
+                self.dataset.nodes,
+                self.snapshot.prefix(rho),
+                self.backbone.weights,
+                target,
+                settings.limits,
+                settings.arm,
+            )
+            return Guide(universe, known.scenarios(universe))
+
+        return self._remembered(self._guides, (target, rho, settings.limits, settings.arm), ask, CACHED_TARGETS)
+
+    def prior(self, target: int, rho: float, epsilon: float, settings: Settings | None = None) -> Prior:
+        """The public base measure that `settings` asks for, at ε (0: the public guess itself where guided)."""
+        settings = settings or Settings()
+        rule = settings.prior
+        if rule.kind is PriorKind.GUIDED:
+            return self.guide(target, rho, settings).prior(epsilon, settings.utility, rule.size_penalty)
+        return uniform(self.scores(target, rho, settings).universe, rule.size_penalty)
+
+    def evaluated(
+        self, target: int, rho: float, epsilon: float, settings: Settings | None = None
+    ) -> tuple[Scores, Utility, Prior]:
         """Scores, grid utility and prior of one target: what a distribution is made of."""
         settings = settings or Settings()
         scores = self.scores(target, rho, settings)
-        return scores, evaluate(scores, settings.utility), uniform(scores.universe)
+        return scores, evaluate(scores, settings.utility), self.prior(target, rho, epsilon, settings)
 
-    def cells(self, target: int, rho: float, settings: Settings | None = None) -> Cells:
-        """The candidates of one target gathered into cells, for pricing at many ε."""
-        return gather(*self.evaluated(target, rho, settings))
+    def cells(self, target: int, rho: float, epsilon: float, settings: Settings | None = None) -> Cells:
+        """The candidates of one target gathered into cells; under the uniform prior they serve every ε."""
+        return gather(*self.evaluated(target, rho, epsilon, settings))
 
     def inspect(self, target: int, rho: float, epsilon: float, settings: Settings | None = None) -> Inspection:
         """The exact release distribution of one target and its figures: a preview, nothing is drawn.
@@ -103,9 +141,9 @@ class Study:
         `target`: row. `rho`: snapshot strength. `epsilon`: pure ε, edge level. Raises `BadInput`.
         """
         settings = settings or Settings()
-        scores, utility, prior = self.evaluated(target, rho, settings)
+        scores, utility, prior = self.evaluated(target, rho, epsilon, settings)
         distribution = release_distribution(scores.universe, utility, prior, epsilon, settings.mechanism)
-        public_only: Metrics = measure(replace(distribution, probability=prior.mass), scores)
+        public = self.guide(target, rho, settings).prior(0.0, settings.utility)
         return Inspection(
             dataset=self.dataset,
             rho=rho,
@@ -113,7 +151,21 @@ class Study:
             scores=scores,
             distribution=distribution,
             metrics=measure(distribution, scores),
-            public_only=public_only,
+            prior_alone=measure(replace(distribution, probability=prior.mass), scores),
+            public_only=measure(replace(distribution, prior=public, probability=public.mass), scores),
             levels=tuple(levels(distribution, scores)),
             simulated=self.snapshot.simulated,
         )
+
+    def _remembered(self, cache: OrderedDict[Key, Value], key: Key, make: Callable[[], Value], most: int) -> Value:
+        """The value under `key`, made when it isn't there; the least recently used ones are dropped."""
+        with self._lock:
+            if key in cache:
+                cache.move_to_end(key)
+                return cache[key]
+        value = make()
+        with self._lock:
+            cache[key] = value
+            while len(cache) > most:
+                cache.popitem(last=False)
+        return value

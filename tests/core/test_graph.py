@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.errors import BadInput
-from core.graph import Nodes, PrivateGraph, canonical_pairs
+from core.graph import Graph, Nodes, PrivateGraph, PublicGraph, canonical_pairs
 from tests.core.smallgraphs import make_case, make_nodes
 
 
-@given(seed=st.integers(0, 10_000), density=st.floats(0, 1))
-def test_agrees_with_networkx(seed, density):
-    graph = make_case(seed, density=density).graph
+@given(seed=st.integers(0, 10_000), density=st.floats(0, 1), kind=st.sampled_from([PrivateGraph, PublicGraph]))
+def test_agrees_with_networkx(seed, density, kind):
+    given_graph = make_case(seed, density=density).graph
+    graph = kind(given_graph.nodes, given_graph.edges)
     other = nx.Graph()
     other.add_nodes_from(range(graph.n))
     other.add_edges_from(graph.edges.tolist())
@@ -44,6 +45,33 @@ def test_printing_a_graph_does_not_print_its_edges():
     assert repr(one) == repr(other) == "PrivateGraph(9 nodes, private edges)"
 
 
+def test_public_and_private_graphs_are_never_taken_for_each_other():
+    """Type checking keeps a private graph out of whatever asks for a public one, and nothing compares equal."""
+    case = make_case(1)
+    private, public = case.graph, PublicGraph(case.graph.nodes, case.graph.edges)
+    assert isinstance(private, Graph) and isinstance(public, Graph)
+    assert not isinstance(private, PublicGraph)
+    assert not isinstance(public, PrivateGraph)
+    assert private != public
+    assert not {"toggled", "with_edges", "digest"} & set(dir(public))
+
+
+def test_neighbours_of_a_private_graph_are_private():
+    graph = make_case(1).graph
+    for other in (graph.toggled(0, 1), graph.with_edges(graph.edges[1:])):
+        assert type(other) is PrivateGraph
+        assert repr(other) == repr(graph)
+
+
+@pytest.mark.parametrize("kind", [PrivateGraph, PublicGraph])
+def test_edges_of_a_graph_are_sorted_and_fixed(kind):
+    nodes = make_nodes(np.random.default_rng(0), 4)
+    graph = kind(nodes, np.array([[3, 1], [2, 0], [1, 0]]))
+    assert graph.edges.tolist() == [[0, 1], [0, 2], [1, 3]]
+    with pytest.raises(ValueError, match="read-only"):
+        graph.edges[0, 0] = 2
+
+
 def test_digest_does_not_depend_on_the_order_of_edges():
     graph = make_case(1).graph
     assert PrivateGraph(graph.nodes, graph.edges[::-1, ::-1]).digest == graph.digest
@@ -64,10 +92,11 @@ def test_bad_pairs_are_refused(pairs, message):
         canonical_pairs(pairs, 5)
 
 
-def test_repeated_edges_are_refused():
+@pytest.mark.parametrize("kind", [PrivateGraph, PublicGraph])
+def test_repeated_edges_are_refused(kind):
     nodes = make_nodes(np.random.default_rng(0), 4)
     with pytest.raises(BadInput, match="1 repeated"):
-        PrivateGraph(nodes, np.array([[0, 1], [1, 0]]))
+        kind(nodes, np.array([[0, 1], [1, 0]]))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
-from core.wording import odds
+from core.wording import edges_add, odds
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,60 @@ def test_the_fraction_said_is_near_the_chance(p):
 def test_not_a_probability(p):
     with pytest.raises(BadInput, match="probability from 0 to 1"):
         odds(p)
+
+
+MORE = "The private edges add {} of validity to what the public snapshot alone gives: that is all that {} buys."
+NONE = "The private edges add nothing to what the public snapshot alone gives: {} buys no validity here."
+LESS = "The private edges add nothing: the public snapshot alone does {} better, so {} buys no validity here."
+
+
+@pytest.mark.parametrize(
+    ("valid", "public", "epsilon", "sentence"),
+    [
+        (0.37, 0.25, 1.0, MORE.format("12 percentage points", "a privacy budget of 1")),
+        (0.27, 0.25, 0.1, MORE.format("2.0 percentage points", "a privacy budget of 0.1")),
+        (0.0994, 0.0, 8.0, MORE.format("9.9 percentage points", "a privacy budget of 8")),
+        (0.0996, 0.0, 8.0, MORE.format("10 percentage points", "a privacy budget of 8")),
+        (1.0, 0.0, 20.0, MORE.format("100 percentage points", "a privacy budget of 20")),
+        (0.2505, 0.25, 1.0, MORE.format("less than 0.1 percentage points", "a privacy budget of 1")),
+        (0.25, 0.25, 0.5, NONE.format("a privacy budget of 0.5")),
+        (0.25 + 1e-12, 0.25, 0.5, NONE.format("a privacy budget of 0.5")),
+        (0.0, 0.0, 2.0, NONE.format("a privacy budget of 2")),
+        (1.0, 1.0 + 1e-12, 2.0, NONE.format("a privacy budget of 2")),
+        (0.11, 0.36, 0.1, LESS.format("25 percentage points", "a privacy budget of 0.1")),
+        (0.25, 0.2501, 0.1, LESS.format("less than 0.1 percentage points", "a privacy budget of 0.1")),
+    ],
+)
+def test_what_the_edges_add(valid, public, epsilon, sentence):
+    assert edges_add(valid, public, epsilon) == sentence
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_the_points_said_are_the_difference(valid, public):
+    sentence = edges_add(valid, public, 1.0)
+    said = re.search(r"(less than )?([\d.]+) percentage points", sentence)
+    share = valid - public
+    gain = 100 * share
+    assert ("add nothing" in sentence) == (share <= 1e-9)
+    assert ("better" in sentence) == (share < -1e-9)
+    if said is None:
+        assert abs(share) <= 1e-9
+    elif said[1]:
+        assert abs(gain) < float(said[2]) == 0.1
+    else:
+        assert abs(abs(gain) - float(said[2])) <= (0.0501 if abs(gain) < 9.95 else 0.5)
+
+
+@pytest.mark.parametrize(
+    ("valid", "public", "epsilon", "message"),
+    [
+        (1.1, 0.5, 1.0, "probability from 0 to 1"),
+        (0.5, -0.1, 1.0, "probability from 0 to 1"),
+        (0.5, float("nan"), 1.0, "probability from 0 to 1"),
+        (0.5, 0.5, 0.0, "epsilon"),
+        (0.5, 0.5, float("inf"), "epsilon"),
+    ],
+)
+def test_what_the_edges_add_to_no_rate_or_at_no_budget(valid, public, epsilon, message):
+    with pytest.raises(BadInput, match=message):
+        edges_add(valid, public, epsilon)

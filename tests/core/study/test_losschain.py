@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from core.backbone.gcn import GCNWeights
 from core.backbone.train import Backbone
 from core.datasets.dataset import Dataset, Split
 from core.errors import BadInput, Cancelled
+from core.prior.prior import PriorKind, PriorRule
 from core.release.mechanism import Mechanism
 from core.snapshot import simulate
 from core.study.losschain import loss_chain
@@ -128,6 +130,22 @@ def test_the_mechanism_of_the_settings_samples():
     )
     assert (em.unrestricted, em.support, em.prior) == (pf.unrestricted, pf.support, pf.prior)
     assert pf.sampled > em.sampled + 1e-3
+
+
+def test_the_prior_of_the_settings_moves_the_last_stage_alone():
+    study, seeds = make_study(sparse_case(1)), (0, 3)
+    guided = Settings(limits=LIMITS, prior=PriorRule(PriorKind.GUIDED, 0.5))
+    before, after = (
+        loss_chain(study, TARGETS, 0.4, 2.0, seeds, chosen) for chosen in (Settings(limits=LIMITS), guided)
+    )
+    assert (before.unrestricted, before.support, before.prior) == (after.unrestricted, after.support, after.prior)
+    sampled = []
+    for seed, target in itertools.product(seeds, TARGETS):
+        found = study.with_seed(seed).inspect(int(target), 0.4, 2.0, guided)
+        weight = found.distribution.prior.mass * np.exp(2.0 * found.distribution.utility.fractions / (2 * 14 / 15))
+        sampled.append(weight[found.scores.flips].sum() / weight.sum())
+    assert after.sampled == pytest.approx(np.mean(sampled), abs=1e-12)
+    assert abs(after.sampled - before.sampled) > 1e-3
 
 
 def test_a_search_cut_short_is_counted(monkeypatch):
