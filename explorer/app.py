@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 import param
 
 from core.datasets import Dataset
+from core.wording import edges_add
 from explorer import style
 from explorer.palette import palette
 from explorer.rail import Rail
@@ -75,21 +76,15 @@ class Explorer(pn.viewable.Viewer):
 
     def _answer(self) -> None:
         if self.desk.loading:
-            text = f"Loading {escape(self.desk.loading)} …"
+            said, added = f"Loading {self.desk.loading} …", ""
         else:
             seen = self.desk.inspection
-            text = escape(
-                answer(
-                    seen.target_id,
-                    seen.distribution.epsilon,
-                    seen.rho,
-                    seen.distribution.prior.name,
-                    seen.universe.size,
-                    seen.metrics,
-                    seen.public_only,
-                )
-            )
-        self.answer.object = f'<p role="status" id="answer">{text}</p>'
+            epsilon, release, public = seen.distribution.epsilon, seen.metrics, seen.public_only
+            said = answer(seen.target_id, epsilon, seen.rho, seen.universe.size, release, public)
+            added = edges_add(release.valid, public.valid, epsilon) if release.ceiling else ""
+        self.answer.object = (
+            f'<p role="status" id="answer">{escape(said)}</p><p class="quiet" id="edges-add">{escape(added)}</p>'
+        )
 
     @param.depends("dark", watch=True)
     def _recolour(self) -> None:

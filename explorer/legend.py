@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from explorer.wording import PRIOR_ALONE_WHY, PUBLIC_ONLY_WHY
+
 
 def _svg(width: int, height: int, body: str) -> str:
     return f'<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" aria-hidden="true">{body}</svg>'
@@ -43,7 +45,22 @@ _CROSS = _shape('<path d="M3 3l8 8m0-8l-8 8" stroke="var(--px-same)" stroke-widt
 _STAR = _shape(
     '<path d="M7 .5l1.7 4.3 4.6.3-3.6 2.9 1.2 4.5L7 10l-3.9 2.5 1.2-4.5L.7 5.1l4.6-.3z" fill="var(--px-empty)"/>'
 )
+_DASH = _shape('<path d="M1 7h12" stroke="var(--px-ink)" stroke-width="1.2"/>')
 _OUTLINE = _shape('<rect x="3" y="1" width="8" height="12" fill="none" stroke="var(--px-ink)"/>')
+_GUIDED = _svg(
+    30, 14, '<g fill="var(--px-ink)" stroke="var(--px-ink)"><path d="M1 7H29" stroke-width="2.2"/>'
+    '<circle cx="15" cy="7" r="3.2"/></g>'
+)  # fmt: skip
+_UNIFORM = _svg(
+    30, 14, '<g fill="var(--px-surface)" stroke="var(--px-ink)"><path d="M1 7H29" stroke-width="2.2" '
+    'stroke-dasharray="6 4"/><rect x="12" y="4" width="6" height="6" stroke-width="1.5"/></g>'
+)  # fmt: skip
+_ALONE = _svg(
+    30, 14, '<g fill="var(--px-ink)" stroke="var(--px-ink)"><path d="M1 7H29" stroke-width="1.2" '
+    'stroke-dasharray="2 3 6 3"/><path d="M1 4h7l-3.5 6z" stroke="none"/></g>'
+)  # fmt: skip
+_CEILING = _line("ink", 1.5, "1.5 3.5")
+_HERE = _svg(8, 16, '<path d="M4 0V16" stroke="var(--px-muted)" stroke-width="1.5" stroke-dasharray="4 3"/>')
 _STRIPES = '<path d="M4 11L10 1M11 11L17 1" stroke="var(--px-surface)" stroke-width="1.5"/>'
 _DOTS = '<path d="M5 6h.1m6 0h.1m6 0h.1" stroke="var(--px-surface)" stroke-width="2.6" stroke-linecap="round"/>'
 
@@ -84,7 +101,18 @@ def kinds() -> str:
         (_FLIP, "flips the prediction"),
         (_CROSS, "does not flip"),
         (_STAR, "∅, no intervention"),
-        (_OUTLINE, "prior alone (ε = 0)"),
+        (_DASH + _OUTLINE, f'<span title="{PRIOR_ALONE_WHY}">prior alone, before any private edge counts</span>'),
+    )
+
+
+def frontier() -> str:
+    """Key to the frontier curves; colour tells ρ."""
+    return _items(
+        (_GUIDED, "guided prior"),
+        (_UNIFORM, "uniform prior"),
+        (_ALONE, f'<span title="{PUBLIC_ONLY_WHY}">public-only, no private edge read</span>'),
+        (_CEILING, '<span title="Share of targets that some candidate flips.">ceiling</span>'),
+        (_HERE, "present ε"),
     )
 
 

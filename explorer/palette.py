@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.prior.prior import PriorKind
+
 FLIP_MARKER, SAME_MARKER, EMPTY_MARKER = "circle", "x", "star"
 FLIP_HATCH, SAME_HATCH, EMPTY_HATCH = " ", "/", "."
-RHO_MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "plus", "hex", "star")
-RHO_DASHES = ("solid", "dashed", "dotdash", "dotted")
+PRIOR_MARKERS = {PriorKind.GUIDED: "circle", PriorKind.UNIFORM: "square"}
+PRIOR_DASHES = {PriorKind.GUIDED: "solid", PriorKind.UNIFORM: "dashed"}
 
 
 @dataclass(frozen=True)

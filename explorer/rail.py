@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
 from core.datasets import names
+from core.prior.prior import PriorKind
 from core.release.mechanism import Mechanism
 from core.universe import Arm
 from core.utility import SENSITIVITIES
@@ -17,6 +18,7 @@ from explorer import style
 from explorer.jobs import Job
 from explorer.picker import TargetPicker
 from explorer.state import EPSILON_HIGH, EPSILON_LOW, EPSILON_STOPS, RHO_STOPS, Desk
+from explorer.wording import PRIOR_WHY, SIZE_PENALTY_WHY
 
 _LIMITS = {
     "k_edges": ("Candidate ties", 0, 64),
@@ -24,6 +26,7 @@ _LIMITS = {
     "max_edges": ("Ties a release", 0, 3),
     "max_features": ("Masks a release", 0, 4),
 }
+PENALTY_HIGH = 5.0
 UPPER_REFERENCE = "† data-dependent upper reference, never certified"
 _FULL = {"sizing_mode": "stretch_width", "size": "small", "margin": (7, 0)}
 
@@ -77,6 +80,19 @@ class Rail(pn.viewable.Viewer):
             size="small",
             margin=(10, 12, 0, 2),
         )
+        self.prior = pmui.RadioButtonGroup(
+            label="Prior",
+            description=PRIOR_WHY,
+            options=[kind.value for kind in PriorKind],
+            size="small",
+            color="primary",
+            sizing_mode="stretch_width",
+            margin=(4, 0, 2, 2),
+            stylesheets=[style.LABEL_BESIDE],
+        )
+        self.size_penalty = pmui.FloatInput(
+            label="Size penalty", description=SIZE_PENALTY_WHY, start=0.0, end=PENALTY_HIGH, step=0.1, **_FULL
+        )
         self.mechanism = pmui.Select(
             label="Mechanism",
             options={"exponential": Mechanism.EM.value, "permute-and-flip": Mechanism.PF.value},
@@ -111,6 +127,7 @@ class Rail(pn.viewable.Viewer):
             self.soft,
             self.sensitivity,
             *self.limits.values(),
+            self.size_penalty,
             self.seed,
             ncols=2,
             sizing_mode="stretch_width",
@@ -125,6 +142,7 @@ class Rail(pn.viewable.Viewer):
             ends,
             self.rho,
             self._dagger,
+            self.prior,
             pmui.Accordion(
                 ("More", more),
                 title_variant="subtitle1",
@@ -155,8 +173,8 @@ class Rail(pn.viewable.Viewer):
         )
         self.epsilon.param.watch(lambda event: self._send(lambda: desk.choose(epsilon=_number(event.new))), "value")
         self.rho.param.watch(lambda event: self._send(lambda: desk.choose(rho=round(event.new, 4))), "value")
-        fields = {"mechanism": self.mechanism, "arm": self.arm, "soft": self.soft, "sensitivity": self.sensitivity}
-        for field, widget in {**fields, **self.limits, "seed": self.seed}.items():
+        named = ("prior", "size_penalty", "mechanism", "arm", "soft", "sensitivity", "seed")
+        for field, widget in {**{name: getattr(self, name) for name in named}, **self.limits}.items():
             widget.param.watch(
                 lambda event, field=field: self._send(lambda: desk.choose(**{field: event.new})), "value"
             )
@@ -202,6 +220,9 @@ class Rail(pn.viewable.Viewer):
             self.rho.param.update(value=decisions.rho, marks=marks)
             self._dagger.object = f"<p>{UPPER_REFERENCE if seen.simulated else '&nbsp;'}</p>"
             self.seed.param.update(value=decisions.seed, disabled=not seen.simulated)
+            penalty = settings.prior.size_penalty
+            self.prior.value = settings.prior.kind.value
+            self.size_penalty.param.update(value=penalty, end=max(PENALTY_HIGH, penalty))
             self.mechanism.value, self.arm.value = settings.mechanism.value, settings.arm.value
             self.soft.value, self.sensitivity.value = settings.utility.soft, settings.utility.sensitivity
             for field, widget in self.limits.items():

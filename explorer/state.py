@@ -13,6 +13,9 @@ import param
 from core import checks
 from core.datasets import Dataset, load
 from core.errors import BadInput, PrivCFSError
+from core.metrics import Metrics, measure
+from core.prior.prior import PriorKind
+from core.release.distribution import release_distribution
 from core.release.mechanism import Mechanism
 from core.study.inspection import Candidate, Inspection
 from core.study.settings import Settings
@@ -48,7 +51,7 @@ class Decisions(param.Parameterized):
     """What the owner decides. Every field stands alone: setting one never changes another.
 
     `target`: row of the node asked about, remembered for each data set. `seed`: draws the simulated
-    snapshot. `settings`: limits, arm, utility and mechanism, frozen.
+    snapshot. `settings`: limits, arm, utility, mechanism and prior, frozen.
     """
 
     target = param.Integer(default=0)
@@ -86,6 +89,16 @@ class Desk(param.Parameterized):
         """The data set on the desk."""
         return self.study.dataset
 
+    @property
+    def other_prior(self) -> tuple[PriorKind, Metrics]:
+        """The prior that isn't chosen, and the figures of the same release under it."""
+        seen = self.inspection
+        kind = PriorKind.UNIFORM if seen.settings.prior.kind is PriorKind.GUIDED else PriorKind.GUIDED
+        settings = replace(seen.settings, prior=replace(seen.settings.prior, kind=kind))
+        epsilon = seen.distribution.epsilon
+        scores, utility, prior = self.study.evaluated(seen.universe.target, seen.rho, epsilon, settings)
+        return kind, measure(release_distribution(scores.universe, utility, prior, epsilon, settings.mechanism), scores)
+
     def candidates(self, most: int = 25) -> list[Candidate]:
         """The most likely candidates of the present inspection."""
         return self.inspection.candidates(most)
@@ -93,8 +106,9 @@ class Desk(param.Parameterized):
     def choose(self, **changes: Any) -> bool:
         """Take decisions by name; say whether they could be taken, else fill `problem`.
 
-        Keys: `target` (row), `epsilon`, `rho`, `seed`, `arm`, `mechanism`, `soft`, `sensitivity`, `k_edges`,
-        `k_features`, `max_edges`, `max_features`. Raises nothing: a bad value leaves the state untouched.
+        Keys: `target` (row), `epsilon`, `rho`, `seed`, `prior`, `size_penalty`, `arm`, `mechanism`, `soft`,
+        `sensitivity`, `k_edges`, `k_features`, `max_edges`, `max_features`. Raises nothing: a bad value
+        leaves the state untouched.
         """
         try:
             self._take(**changes)
@@ -161,12 +175,16 @@ def first_target(study: Study) -> int:
 def _changed_settings(settings: Settings, changes: dict[str, Any]) -> Settings:
     limits = {name: changes[name] for name in ("k_edges", "k_features", "max_edges", "max_features") if name in changes}
     utility = {name: changes[name] for name in ("soft", "sensitivity") if name in changes}
+    rule = {"size_penalty": changes["size_penalty"]} if "size_penalty" in changes else {}
+    if "prior" in changes:
+        rule["kind"] = PriorKind.parse(changes["prior"])
     return replace(
         settings,
         limits=replace(settings.limits, **limits),
         utility=replace(settings.utility, **utility),
         arm=Arm.parse(changes["arm"]) if "arm" in changes else settings.arm,
         mechanism=Mechanism.parse(changes["mechanism"]) if "mechanism" in changes else settings.mechanism,
+        prior=replace(settings.prior, **rule),
     )
 
 

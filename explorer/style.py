@@ -40,6 +40,7 @@ def _material(palette: Palette) -> dict[str, Any]:
         "components": {
             "MuiTab": {"styleOverrides": {"root": {"textTransform": "none", "minHeight": "40px", "fontSize": "15px"}}},
             "MuiTabs": {"styleOverrides": {"root": {"minHeight": "40px"}}},
+            "MuiToolbar": {"styleOverrides": {"root": {"minHeight": "48px !important"}}},
             "MuiAppBar": {
                 "styleOverrides": {
                     "root": {
@@ -49,7 +50,6 @@ def _material(palette: Palette) -> dict[str, Any]:
                         "boxShadow": "none",
                         "borderBottom": f"1px solid {palette.grid}",
                         "& .MuiTypography-root, & a, & .MuiIconButton-root": {"color": palette.ink},
-                        "& .MuiToolbar-root": {"minHeight": "48px"},
                     }
                 }
             },
@@ -58,9 +58,10 @@ def _material(palette: Palette) -> dict[str, Any]:
 
 
 # Widths are asked of containers, since a notebook cell is narrower than its window.
-FRAME = ":host { container: px-frame / inline-size; overflow: visible !important; }"
+FRAME = ":host { container: px-frame / inline-size; overflow: visible !important; max-height: none !important; }"
 
-# The rail stays in sight while the views scroll; below 860 px it moves between answer and views.
+# The rail stays in sight while the views scroll, so the grid must not end with the window, where Panel ends
+# a column; below 860 px the rail moves between answer and views.
 ROOT = f"""
 :host {{
   display: grid !important;
@@ -69,12 +70,16 @@ ROOT = f"""
   grid-template-rows: auto 1fr;
   column-gap: 20px;
   align-items: start;
+  max-height: none !important;
   color: var(--px-ink);
   overflow: visible !important;
   box-sizing: border-box;
   padding: 0 16px 24px 12px;
 }}
-.rail {{ grid-area: rail; position: sticky !important; top: 0; width: auto !important; padding-top: 6px; }}
+.rail {{
+  grid-area: rail; position: sticky !important; top: 0; width: auto !important; padding-top: 6px;
+  max-height: calc(100vh - 56px) !important; overflow: hidden auto;
+}}
 .answer {{ grid-area: answer; }}
 .views {{ grid-area: views; container: px-views / inline-size; }}
 @container px-frame (max-width: 860px) {{
@@ -84,14 +89,14 @@ ROOT = f"""
     grid-template-areas: "answer" "rail" "views";
     padding: 0 8px 24px 8px;
   }}
-  .rail {{ position: static !important; }}
+  .rail {{ position: static !important; max-height: none !important; }}
 }}
 """
 
 TEXT = """
 :host { color: var(--px-ink); font-family: Roboto, "Helvetica Neue", Arial, sans-serif; line-height: 1.45; }
 p { margin: 0; }
-small, .quiet { color: var(--px-muted); font-size: 12.5px; }
+small, .quiet { color: var(--px-muted); font-size: 12.5px; font-weight: 400; }
 .two-lines { min-height: 2.9em; }
 b, strong { font-variant-numeric: tabular-nums; }
 """
@@ -99,22 +104,30 @@ b, strong { font-variant-numeric: tabular-nums; }
 ANSWER = (
     TEXT
     + """
-p { font-size: 19px; line-height: 1.4; text-wrap: pretty; min-height: 2.8em; padding-top: 10px; }
-@container px-frame (max-width: 860px) { p { font-size: 17px; min-height: 4.2em; } }
+p { text-wrap: pretty; }
+#answer { font-size: 19px; line-height: 1.4; min-height: calc(2.8em + 10px); padding-top: 10px; }
+#edges-add { font-size: 14px; min-height: calc(1.45em + 6px); padding: 2px 0 4px; }
+@container px-frame (max-width: 860px) {
+  #answer { font-size: 17px; min-height: calc(4.2em + 10px); }
+  #edges-add { min-height: calc(4.35em + 6px); }
+}
 """
 )
 
 CARDS = (
     TEXT
     + """
-.cards { display: grid; grid-template-columns: repeat(8, minmax(0, 1fr)); gap: 8px; }
+.cards { display: grid; grid-template-columns: repeat(3, minmax(0, 1.35fr)) repeat(5, minmax(0, 1fr)); gap: 6px; }
 @container px-views (max-width: 860px) { .cards { grid-template-columns: repeat(4, minmax(0, 1fr)); } }
 @container px-views (max-width: 480px) { .cards { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
-.card { position: relative; margin: 0; border: 1px solid var(--px-grid); border-radius: 8px; padding: 7px 9px 6px; }
+.card { position: relative; margin: 0; border: 1px solid var(--px-grid); border-radius: 8px; padding: 6px 8px 5px; }
 .card:focus-visible { outline: 2px solid var(--px-primary); outline-offset: 1px; }
 .card dt { font-size: 12.5px; color: var(--px-muted); white-space: nowrap; }
-.card dd { margin: 0; font-size: 22px; line-height: 1.25; font-weight: 600; font-variant-numeric: tabular-nums; }
+.card dd { margin: 0; font-size: 20px; line-height: 1.25; font-weight: 600; font-variant-numeric: tabular-nums; }
 .card small { display: block; white-space: nowrap; }
+.card .beside { display: flex; justify-content: space-between; align-items: baseline; line-height: 1.35; }
+.card small + .beside { border-top: 1px solid var(--px-grid); margin-top: 3px; padding-top: 3px; }
+.card .beside dd { font-size: 12.5px; font-weight: 400; }
 .card [role=tooltip] {
   display: none; position: absolute; top: calc(100% + 4px); left: 0; z-index: 20; width: 230px;
   background: var(--px-ink); color: var(--px-surface); padding: 8px 10px; border-radius: 6px; font-size: 13px;
@@ -210,6 +223,23 @@ TWO_COLUMNS = """
   display: grid !important; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); column-gap: 24px; align-items: start;
 }
 @container px-views (max-width: 680px) { :host { grid-template-columns: minmax(0, 1fr); } }
+"""
+
+LABEL_BESIDE = """
+fieldset.MuiFormControl-root { flex-direction: row; align-items: center; column-gap: 14px; }
+fieldset .MuiFormLabel-root { flex: none; white-space: nowrap; }
+fieldset .MuiToggleButton-root { padding: 4px; }
+"""
+
+PANELS = """
+:host { display: grid !important; grid-template-columns: repeat(4, minmax(0, 1fr)); column-gap: 8px; }
+@container px-views (max-width: 860px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+"""
+
+SAVINGS = """
+h3 { font-size: 14px; margin: 0 0 4px; font-weight: 600; }
+ul { margin: 0 0 2px; padding-left: 18px; font-size: 14px; }
+p.quiet { min-height: 2.9em; }
 """
 
 RAIL_NOTE = (

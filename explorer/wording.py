@@ -10,6 +10,17 @@ from core.wording import odds
 
 OWNER_ONLY = "Owner only"
 OWNER_ONLY_WHY = "Computed from private edges. Releasing any of it spends no budget and gives no guarantee."
+PRIOR_WHY = (
+    "What a release favours before it looks at a private edge; neither costs budget. Uniform: every candidate alike. "
+    "Guided: candidates that flip most of the graphs which the public snapshot leaves possible."
+)
+SIZE_PENALTY_WHY = (
+    "Trades validity against size: beforehand, each further tie or mask makes a candidate exp(−penalty) times as "
+    "likely. 0: sizes don't matter. Public, and costs no budget."
+)
+PRIOR_ALONE_WHY = "A draw from this release's own prior, before any private edge counts."
+PUBLIC_ONLY_WHY = "a draw from the guided prior at ε = 0, which reads no private edge: what an analyst can do alone"
+OTHER_PRIOR_WHY = "the same release under the {prior} prior"
 
 
 def two_digits(value: float) -> str:
@@ -21,9 +32,7 @@ def two_digits(value: float) -> str:
     return f"{rounded:,.{max(places, 0)}f}".rstrip("0").rstrip(".") if places > 0 else f"{rounded:,.0f}"
 
 
-def answer(
-    node: str, epsilon: float, rho: float, prior: str, candidates: int, release: Metrics, public: Metrics
-) -> str:
+def answer(node: str, epsilon: float, rho: float, candidates: int, release: Metrics, public: Metrics) -> str:
     """The screen's first sentence: what a release does, what the public could do alone, how often two agree."""
     setting = f"At ε = {epsilon:.3g} with ρ = {two_digits(rho)} public, "
     if candidates == 1:
@@ -33,10 +42,10 @@ def answer(
             setting + f"no release can flip node {node}: none of its {candidates:,} candidate interventions changes "
             f"the prediction. Two releases agree {_times(release.collision)}."
         )
-    alone = "a blind draw" if prior == "uniform" else "the public snapshot alone"
     return (
         setting + f"{odds(release.valid, 'release')} {_verb(release.valid)} node {node}; "
-        f"{alone} gives {odds(public.valid).removeprefix('about ')}; two releases agree {_times(release.collision)}."
+        f"the public snapshot alone gives {odds(public.valid).removeprefix('about ')}; "
+        f"two releases agree {_times(release.collision)}."
     )
 
 
@@ -63,13 +72,17 @@ def _times(p: float) -> str:
 
 @dataclass(frozen=True)
 class Card:
-    """One number: its key, name, unit or denominator, definition, and how to write it."""
+    """One number: its key, name, unit or denominator, definition, and how to write it.
+
+    `compared`: whether the card shows the same figure of the public alone and of the other prior.
+    """
 
     key: str
     name: str
     unit: str
     definition: str
     kind: str = "share"
+    compared: bool = False
 
     def text(self, value: float | None) -> str:
         """The value as it stands on the card: two significant digits, `–` where it isn't defined."""
@@ -84,6 +97,22 @@ CARDS = (
         "Valid-CF",
         "of releases",
         "Share of releases whose intervention flips the prediction: Σ P(S) over flipping candidates.",
+        compared=True,
+    ),
+    Card(
+        "size",
+        "Expected size",
+        "of at most {k_max}",
+        "Mean number of ties cut and features masked: E|S|.",
+        "count",
+        compared=True,
+    ),
+    Card(
+        "collision",
+        "Collision",
+        "of release pairs",
+        "Chance that two independent releases name the same candidate: Σ P(S)².",
+        compared=True,
     ),
     Card(
         "ceiling",
@@ -99,13 +128,6 @@ CARDS = (
         "Valid-CF divided by the ceiling: what privacy noise leaves of the attainable.",
     ),
     Card("empty", "Empty rate", "of releases", "Share of releases that name no intervention: P(∅)."),
-    Card(
-        "collision",
-        "Collision",
-        "of release pairs",
-        "Chance that two independent releases name the same candidate: Σ P(S)².",
-    ),
-    Card("size", "Expected size", "of at most {k_max}", "Mean number of ties cut and features masked: E|S|.", "count"),
     Card(
         "regret",
         "Regret",

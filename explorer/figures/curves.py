@@ -1,18 +1,19 @@
-"""Frontier curves: valid-CF over ε, one line per share of public structure, with the spread over seeds."""
+"""Frontier curves: valid-CF over ε, one panel per share of public structure, every prior in each."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 import pandas as pd
 import panel as pn
-from bokeh.models import FixedTicker, Span
+from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d, Span
 
-from explorer.figures.base import push, recolour_axes
-from explorer.palette import RHO_DASHES, RHO_MARKERS, Palette
+from core.prior.prior import PriorKind
+from explorer import style
+from explorer.figures.base import pane, plain_figure, push, recolour_axes
+from explorer.palette import PRIOR_DASHES, PRIOR_MARKERS, Palette
 
-if TYPE_CHECKING:
-    import holoviews as hv
+CURVE = ("epsilon", "valid", "low", "high", "valid_std", "size", "collision")
 
 
 def rho_label(rho: float) -> str:
@@ -21,102 +22,105 @@ def rho_label(rho: float) -> str:
 
 
 class FrontierFigure:
-    """Curves of a price list, with an upright line at the present ε that moves without a new drawing."""
+    """One panel per ρ, patched in place; an upright line in each stands at the present ε."""
 
-    def __init__(self, height: int = 310) -> None:
-        self._height = height
-        self._here = Span(dimension="height", line_dash="dashed", line_width=1.5)
-        self.pane = pn.pane.HoloViews(sizing_mode="stretch_width", min_height=height, margin=0)
-
-    def draw(self, prices: pd.DataFrame, palette: Palette) -> None:
-        """Show a price list (`core.study.pricelist`) in the colours of a theme."""
-        import holoviews as hv  # loaded when it is needed: the explorer starts sooner
-
-        self._here = Span(
-            location=self._here.location,
-            dimension="height",
-            line_dash="dashed",
-            line_width=1.5,
-            line_color=palette.muted,
+    def __init__(self, palette: Palette, rhos: Sequence[float], epsilons: Sequence[float], height: int = 212) -> None:
+        self.panels = {rho: RhoPanel(rho, epsilons, height) for rho in rhos}
+        self.pane = pn.Column(
+            *(panel.pane for panel in self.panels.values()),
+            stylesheets=[style.PANELS],
+            sizing_mode="stretch_width",
+            margin=0,
         )
-        self.pane.object = frontier_curves(prices, palette, self._height).opts(
-            hv.opts.Overlay(hooks=[lambda plot, _: _finish(plot.state, prices, palette, self._here)])
-        )
+        self.recolour(palette)
+
+    def draw(self, prices: pd.DataFrame) -> None:
+        """Show a price list (`core.study.pricelist`); a panel whose rows are still to come says so."""
+        for rho, panel in self.panels.items():
+            panel.draw(prices[prices["rho"] == rho])
 
     def point_at(self, epsilon: float) -> None:
-        """Move the upright line."""
-        self._here.location = epsilon
+        """Move the upright lines."""
+        for panel in self.panels.values():
+            panel.here.location = epsilon
+            push(panel.pane)
+
+    def recolour(self, palette: Palette) -> None:
+        """Take the colours of a theme."""
+        for place, panel in enumerate(self.panels.values()):
+            panel.recolour(palette, palette.rho_colour(place, len(self.panels)))
+
+
+class RhoPanel:
+    """Mean valid-CF over ε at one ρ: a curve with mean ± std per prior, public-only and ceiling as flat lines."""
+
+    def __init__(self, rho: float, epsilons: Sequence[float], height: int) -> None:
+        low, high = min(epsilons) / 1.25, max(epsilons) * 1.25
+        self._rho, self._ends = rho, [low * 1.1, high / 1.1]
+        self.figure = plain_figure(
+            height,
+            f"Valid-CF over ε at {rho_label(rho)}",
+            x_axis_type="log",
+            x_range=Range1d(low, high),
+            y_range=Range1d(0, 1.02),
+            title=rho_label(rho),
+        )
+        self.figure.title.text_font_size = "13px"
+        self.figure.xaxis.axis_label = "ε"
+        self.figure.xaxis.ticker = FixedTicker(ticks=sorted(epsilons))
+        self.figure.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
+        self.here = Span(dimension="height", line_dash="dashed", line_width=1.5)
+        self.figure.add_layout(self.here)
+        self._curves = {kind: ColumnDataSource({name: [] for name in CURVE}) for kind in PriorKind}
+        self._flat = {name: ColumnDataSource({"x": [], "y": []}) for name in ("public", "ceiling")}
+        self._coloured = [self.figure.line("x", "y", source=self._flat["ceiling"], line_width=1.5, line_dash="dotted")]
+        self._dots = {kind: self._curve(kind) for kind in PriorKind}
+        alone = self.figure.line("x", "y", source=self._flat["public"], line_width=1.2, line_dash="dotdash")
+        cue = self.figure.scatter("x", "y", source=self._flat["public"], marker="inverted_triangle", size=8)
+        self._coloured += [alone, cue]
+        self.figure.add_tools(HoverTool(renderers=[cue], tooltips=[("public-only", "@y{0.0000}")]))
+        self.pane = pane(self.figure)
+
+    def _curve(self, kind: PriorKind):
+        known = self._curves[kind]
+        band = self.figure.varea("epsilon", y1="low", y2="high", source=known, fill_alpha=0.14)
+        line = self.figure.line("epsilon", "valid", source=known, line_width=2.2, line_dash=PRIOR_DASHES[kind])
+        dots = self.figure.scatter("epsilon", "valid", source=known, marker=PRIOR_MARKERS[kind], size=7, line_width=1.5)
+        self._coloured += [band, line, dots]
+        self.figure.add_tools(
+            HoverTool(
+                renderers=[dots],
+                tooltips=[
+                    ("prior", kind.value),
+                    ("ε", "@epsilon"),
+                    ("valid-CF", "@valid{0.0000} ± @valid_std{0.0000}"),
+                    ("size", "@size{0.00}"),
+                    ("collision", "@collision{0.0000}"),
+                ],
+            )
+        )
+        return dots
+
+    def draw(self, rows: pd.DataFrame) -> None:
+        """Show the rows of this ρ, both priors, or that there are none yet."""
+        waits = rows.empty
+        self.figure.title.text = rho_label(self._rho) + (" …" if waits else "")
+        for kind, known in self._curves.items():
+            mine = rows[rows["prior"] == kind.value].sort_values("epsilon")
+            valid, spread = mine["valid"].astype(float), mine["valid_std"].astype(float)
+            figures = mine.assign(low=(valid - spread).clip(0, 1), high=(valid + spread).clip(0, 1))
+            known.data = {name: figures[name].tolist() for name in CURVE}
+        for name, column in (("public", "public_only"), ("ceiling", "ceiling")):
+            level = [] if waits else [float(rows[column].iloc[0])] * 2
+            self._flat[name].data = {"x": self._ends[: len(level)], "y": level}
         push(self.pane)
 
-
-def frontier_curves(prices: pd.DataFrame, palette: Palette, height: int = 310) -> hv.Overlay:
-    """Mean valid-CF over ε with mean ± std behind each line; a dotted line shows each ceiling.
-
-    Colour, dash and marker all tell ρ.
-    """
-    import holoviews as hv
-
-    hv.renderer("bokeh")
-    hv.Store.set_current_backend("bokeh")
-    rhos = sorted(prices["rho"].unique())
-    low, high = float(prices["epsilon"].min()), float(prices["epsilon"].max())
-    style = {
-        rho: (palette.rho_colour(k, len(rhos)), RHO_DASHES[k % len(RHO_DASHES)], RHO_MARKERS[k % len(RHO_MARKERS)])
-        for k, rho in enumerate(rhos)
-    }
-    bands, lines = [], []
-    for rho in rhos:
-        rows = prices[prices["rho"] == rho].sort_values("epsilon")
-        colour, dash, marker = style[rho]
-        x, y, spread = rows["epsilon"], rows["valid"], rows["valid_std"]
-        if spread.any():
-            band = hv.Area((x, (y - spread).clip(0, 1), (y + spread).clip(0, 1)), "ε", ["valid", "top"])
-            bands.append(band.opts(color=colour, alpha=0.16, line_alpha=0))
-        lines += [
-            hv.Curve((x, y), "ε", "valid", label=rho_label(rho)).opts(color=colour, line_dash=dash, line_width=2.5),
-            hv.Scatter((x, y, spread), "ε", ["valid", "std"], label=rho_label(rho)).opts(
-                color=colour,
-                marker=marker,
-                size=9,
-                tools=["hover"],
-                hover_tooltips=[
-                    ("", rho_label(rho)),
-                    ("ε", "@{ε}"),
-                    ("valid-CF", "@valid{0.0000}"),
-                    ("std", "@std{0.0000}"),
-                ],
-            ),
-        ]
-    tops = prices.groupby("rho")["ceiling"].first()
-    ceilings = hv.Segments(
-        [(low, tops[rho], high, tops[rho], style[rho][0]) for rho in rhos], ["ε", "valid", "to", "at"], "colour"
-    ).opts(color="colour", line_dash="dotted", line_width=1.5)
-    return hv.Overlay([*bands, ceilings, *lines]).opts(
-        hv.opts.Overlay(
-            logx=True,
-            xlim=(low / 1.12, high * 1.12),
-            ylim=(0, 1.02),
-            responsive=True,
-            height=height,
-            show_grid=True,
-            xlabel="privacy budget ε",
-            ylabel="valid-CF, share of releases",
-            legend_position="right",
-            default_tools=[],
-        )
-    )
-
-
-def _finish(figure: Any, prices: pd.DataFrame, palette: Palette, here: Span) -> None:
-    """Bokeh details that HoloViews has no option for."""
-    figure.toolbar_location = None
-    if here not in figure.center:
-        figure.add_layout(here)
-    recolour_axes(figure, palette)
-    figure.xaxis.ticker = FixedTicker(ticks=sorted(prices["epsilon"].unique()))
-    figure.axis.minor_tick_line_color = None
-    figure.axis.axis_label_text_font_size, figure.axis.major_label_text_font_size = "12px", "11px"
-    figure.legend.background_fill_alpha = 0.0
-    figure.legend.border_line_color = None
-    figure.legend.label_text_color = palette.ink
-    figure.legend.label_text_font_size = "12px"
+    def recolour(self, palette: Palette, colour: str) -> None:
+        """Take the colours of a theme, and the one that tells ρ."""
+        recolour_axes(self.figure, palette)
+        self.figure.title.text_color = palette.ink
+        self.here.line_color = palette.muted
+        for drawn in self._coloured:
+            for name in {"line_color", "fill_color"} & drawn.glyph.properties():
+                setattr(drawn.glyph, name, colour)
+        self._dots[PriorKind.UNIFORM].glyph.fill_color = palette.surface

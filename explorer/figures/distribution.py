@@ -29,7 +29,10 @@ def drawn_ranks(size: int) -> np.ndarray:
 
 
 class RankFigure:
-    """Probability of each candidate, most likely first, on log axes; every kind has its own marker."""
+    """Probability of each candidate, most likely first, on log axes; every kind has its own marker.
+
+    A short dash shows the prior mass of the same candidate.
+    """
 
     def __init__(self, palette: Palette, height: int = 190) -> None:
         self.figure = plain_figure(
@@ -49,7 +52,11 @@ class RankFigure:
         self.figure.xaxis.formatter = CustomJSTickFormatter(
             code="return Number(tick.toPrecision(1)).toLocaleString('en')"
         )
-        self._sources = {kind: source("rank", "probability") for kind in KINDS}
+        self._sources = {kind: source("rank", "probability", "prior") for kind in KINDS}
+        self._priors = [
+            self.figure.scatter("rank", "prior", marker="dash", size=8, source=self._sources[kind], line_alpha=0.6)
+            for kind in KINDS
+        ]
         sizes = {"flip": 7, "same": 6, "empty": 14}
         self._glyphs = {
             kind: self.figure.scatter(
@@ -63,13 +70,23 @@ class RankFigure:
             for kind in KINDS
         }
         self.figure.add_tools(
-            HoverTool(tooltips=[("rank", "@rank{0,0}"), ("probability", "@probability{0.0[0000000]}")])
+            HoverTool(
+                renderers=list(self._glyphs.values()),
+                tooltips=[
+                    ("rank", "@rank{0,0}"),
+                    ("probability", "@probability{0.0[0000000]}"),
+                    ("prior alone", "@prior{0.0[0000000]}"),
+                ],
+            )
         )
         self.pane = pane(self.figure)
         self.recolour(palette)
 
-    def draw(self, order: np.ndarray, probability: np.ndarray, flips: np.ndarray) -> None:
-        """`order`: candidates, most likely first; `probability`, `flips`: one a candidate; candidate 0 is ∅."""
+    def draw(self, order: np.ndarray, probability: np.ndarray, flips: np.ndarray, prior: np.ndarray) -> None:
+        """Show a release.
+
+        `order`: candidates, most likely first; `probability`, `flips`, `prior`: one a candidate; candidate 0 is ∅.
+        """
         ranks = drawn_ranks(len(order))
         empty = int(np.flatnonzero(order == 0)[0])
         shown = np.union1d(ranks, [empty])
@@ -77,9 +94,14 @@ class RankFigure:
         kinds = np.where(chosen == 0, "empty", np.where(flips[chosen], "flip", "same"))
         for kind in KINDS:
             places = kinds == kind
-            self._sources[kind].data = {"rank": shown[places] + 1, "probability": probability[chosen[places]]}
-        top = int(np.ceil(np.log10(probability[order[0]])))
-        bottom = min(int(np.floor(np.log10(max(probability[order[-1]], 1e-300)))), top - 2)
+            self._sources[kind].data = {
+                "rank": shown[places] + 1,
+                "probability": probability[chosen[places]],
+                "prior": prior[chosen[places]],
+            }
+        top = int(np.ceil(np.log10(max(probability[order[0]], prior.max()))))
+        least = min(probability[order[-1]], prior.min())
+        bottom = min(int(np.floor(np.log10(max(least, 1e-300)))), top - 2)
         _frame(self.figure.y_range, 10.0 ** (bottom - 0.15), 10.0 ** (top + 0.15))
         _frame(self.figure.x_range, 0.8, 10.0 ** (np.ceil(np.log10(max(len(order), 2))) + 0.1))
         push(self.pane)
@@ -91,6 +113,8 @@ class RankFigure:
             drawn.glyph.line_color = getattr(palette, kind)
             drawn.glyph.fill_color = getattr(palette, kind)
             drawn.glyph.fill_alpha = 0.35 if kind == "flip" else 1.0
+        for drawn in self._priors:
+            drawn.glyph.line_color = palette.ink
 
 
 class LevelFigure:

@@ -7,6 +7,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from core.prior.prior import PriorKind
 from core.study.losschain import LossChain, loss_chain
 from core.study.populations import Population, population
 from explorer import style
@@ -48,18 +49,19 @@ class LossChainView(pn.viewable.Viewer):
 
         def work(progress, cancelled):
             targets = population(study, kind)
-            return study, kind, loss_chain(study, targets, rho, epsilon, seeds, settings, progress, cancelled)
+            chain = loss_chain(study, targets, rho, epsilon, seeds, settings, progress, cancelled)
+            return study, kind, settings.prior.kind, chain
 
         return work, lambda result: self._show(*result)
 
-    def _show(self, study: Any, kind: Population, chain: LossChain) -> None:
+    def _show(self, study: Any, kind: Population, prior: PriorKind, chain: LossChain) -> None:
         self._dataset = study.dataset.digest
         self.figure.draw(chain)
         self._table.object = chain_table(chain)
         self._results.visible = True
         self.runner.say(
             f"Done: {chain.targets} {kind.value} targets, ε = {chain.epsilon:.3g}, ρ = {chain.rho:g}, "
-            f"{chain.seeds} snapshot {'seeds' if chain.seeds > 1 else 'seed'}."
+            f"{chain.seeds} snapshot {'seeds' if chain.seeds > 1 else 'seed'}, {prior} prior."
         )
 
     def _moved(self) -> None:

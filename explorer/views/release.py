@@ -11,7 +11,8 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from core.metrics import levels
+from core.metrics import Metrics, levels
+from core.prior.prior import PriorKind
 from core.study.inspection import Candidate, Inspection
 from explorer import legend, style
 from explorer.badge import badge, badge_text
@@ -20,7 +21,7 @@ from explorer.figures.distribution import LevelFigure, RankFigure
 from explorer.figures.ego import EgoFigure
 from explorer.palette import Palette
 from explorer.state import Desk
-from explorer.wording import CARDS, snapshot_note, two_digits
+from explorer.wording import CARDS, OTHER_PRIOR_WHY, PUBLIC_ONLY_WHY, Card, snapshot_note, two_digits
 
 MOST = 25
 _RIGHT: Any = {name: "right" for name in ("rank", "size", "utility", "probability")}
@@ -37,9 +38,9 @@ class ReleaseView(pn.viewable.Viewer):
         self._keys: list[tuple[int, int]] = []
         self._tabled: Any = None
         self._candidates: list[Candidate] = []
-        self.ego = EgoFigure(palette, "Ego graph of the target", height=344)
-        self.rank = RankFigure(palette, height=178)
-        self.level = LevelFigure(palette, height=178)
+        self.ego = EgoFigure(palette, "Ego graph of the target", height=320)
+        self.rank = RankFigure(palette, height=170)
+        self.level = LevelFigure(palette, height=164)
         self.cards = _html(style.CARDS, css_classes=["cards-pane"])
         self._note = badge()
         self._mark = _html(style.TEXT, css_classes=["marked"])
@@ -81,7 +82,7 @@ class ReleaseView(pn.viewable.Viewer):
         return pn.Column(
             self._note,
             self.cards,
-            pn.Column(left, right, stylesheets=[style.TWO_COLUMNS], **{**options, "margin": (12, 0, 0, 0)}),
+            pn.Column(left, right, stylesheets=[style.TWO_COLUMNS], **{**options, "margin": (4, 0, 0, 0)}),
             pn.FlexBox(
                 self.rank_marked,
                 _heading(
@@ -110,20 +111,20 @@ class ReleaseView(pn.viewable.Viewer):
     def _show(self) -> None:
         seen, study = self._desk.inspection, self._desk.study
         target = seen.universe.target
-        if self._layout_key != (study.dataset.digest, study.seed, target, seen.settings):
-            self._layout = layout_of(study, seen)
-            self._layout_key = (study.dataset.digest, study.seed, target, seen.settings)
+        key = (study.dataset.digest, study.seed, target, seen.settings.limits, seen.settings.arm)
+        if self._layout_key != key:
+            self._layout, self._layout_key = layout_of(study, seen), key
             self._drawn = None
         if self._drawn != seen.universe.digest:
             self._drawn = seen.universe.digest
             self.ego.draw(ego_view(study, seen, self._layout))
             self._legend.object = legend.ties(self._layout.hidden)
         self._note.object = badge_text(snapshot_note(seen.simulated, seen.rho, study.seed))
-        self.cards.object = _cards(seen)
+        self.cards.object = _cards(seen, *self._desk.other_prior)
         probability = seen.distribution.probability.ravel()
         flips = seen.scores.flips.ravel()
         order = np.argsort(-probability, kind="stable")
-        self.rank.draw(order, probability, flips)
+        self.rank.draw(order, probability, flips, seen.distribution.prior.mass.ravel())
         self.level.draw(seen.levels, _prior_levels(seen))
         self._show_candidates()
 
@@ -153,18 +154,29 @@ class ReleaseView(pn.viewable.Viewer):
         return self._view
 
 
-def _cards(seen: Inspection) -> str:
+def _cards(seen: Inspection, other: PriorKind, under: Metrics) -> str:
     names = {"k_max": seen.settings.limits.k_max, "runner_up": seen.dataset.nodes.classes[seen.scores.runner_up]}
     cells = []
     for card in CARDS:
         value = getattr(seen.metrics, card.key)
-        definition = escape(card.definition.format(**names))
+        definition, beside = escape(card.definition.format(**names)), ""
+        if card.compared:
+            definition += (
+                f"<br>public-only: {PUBLIC_ONLY_WHY}.<br>{other.value}: {OTHER_PRIOR_WHY.format(prior=other.value)}."
+            )
+            beside = _beside(card, "public-only", seen.public_only) + _beside(card, other.value, under)
         cells.append(
             f'<dl class="card" id="card-{card.key}" tabindex="0" data-value="{"" if value is None else repr(value)}">'
             f"<dt>{card.name}</dt><dd>{escape(card.text(value))}</dd><small>{card.unit.format(**names)}</small>"
-            f'<span role="tooltip">{definition}</span></dl>'
+            f'{beside}<span role="tooltip">{definition}</span></dl>'
         )
     return f'<div class="cards">{"".join(cells)}</div>'
+
+
+def _beside(card: Card, name: str, metrics: Metrics) -> str:
+    """A line of a card: the same figure of something that the release is held against."""
+    value = getattr(metrics, card.key)
+    return f'<div class="beside" data-value="{value!r}"><dt>{name}</dt><dd>{escape(card.text(value))}</dd></div>'
 
 
 def _prior_levels(seen: Inspection) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,7 @@ from explorer.layout import SECOND_RADIUS
 from explorer.state import Desk
 
 RENDERED = 60_000
+PRICED = 180_000
 
 
 def opened(page: Page, url: str) -> Page:
@@ -44,6 +46,7 @@ def slider(page: Page, label: str) -> Locator:
 def test_a_visit_from_opening_to_the_last_tab(page: Page, explorer_url: str) -> None:
     opened(page, explorer_url)
     first = page.locator("#answer").inner_text()
+    expect(page.locator("#edges-add")).to_contain_text("private edges add")
 
     choose_target(page, "33823")
     assert page.locator("#answer").inner_text() != first
@@ -148,13 +151,56 @@ def test_bad_input_is_explained_and_changes_nothing(page: Page, explorer_url: st
     assert page.problems == []
 
 
-def test_a_price_list_is_computed_and_a_cell_sets_epsilon_and_rho(page: Page, explorer_url: str) -> None:
+def test_the_prior_is_switched_and_the_sentence_and_the_figure_follow(page: Page, explorer_url: str) -> None:
     opened(page, explorer_url)
+    choose_target(page, "33823")
+    page.wait_for_timeout(1000)
+    figure = page.get_by_role("img", name="Probability of each candidate by rank")
+    answer, drawn = page.locator("#answer").inner_text(), figure.screenshot()
+    added, collision = page.locator("#edges-add").inner_text(), value(page, "collision")
+    expect(page.locator("#card-valid .beside").nth(1)).to_contain_text("guided")
+    page.get_by_role("group", name="Prior").get_by_role("button", name="guided").click()
+    expect(page.locator("#answer")).not_to_have_text(answer, timeout=RENDERED)
+    settled(page, "At ε = 1 with ρ = 0.5 public")
+    expect(page.locator("#edges-add")).not_to_have_text(added)
+    expect(page.locator("#card-valid .beside").nth(1)).to_contain_text("uniform")
+    assert value(page, "collision") > collision
+    page.mouse.move(640, 10)
+    deadline = time.monotonic() + 60
+    while figure.screenshot() == drawn:
+        assert time.monotonic() < deadline, "the figure did not change"
+        page.wait_for_timeout(200)
+    assert page.problems == []
+
+
+def test_the_size_penalty_makes_releases_smaller(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    size = value(page, "size")
+    page.get_by_role("button", name="More").click()
+    page.get_by_label("Size penalty").fill("2.5")
+    page.keyboard.press("Enter")
+    expect(page.locator("#card-size")).not_to_have_attribute("data-value", repr(size), timeout=RENDERED)
+    assert value(page, "size") < size - 1
+    assert page.problems == []
+
+
+def test_a_price_list_is_computed_and_a_cell_sets_epsilon_rho_and_prior(page: Page, explorer_url: str) -> None:
+    opened(page, explorer_url)
+    prior = page.get_by_role("group", name="Prior")
+    expect(prior.get_by_role("button", name="uniform")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("tab", name="Price list").click()
     rows = page.locator(".price-table .tabulator-row")
-    expect(rows).to_have_count(4, timeout=RENDERED)
-    rows.nth(2).locator('[tabulator-field="ε = 4"]').click()
+    expect(rows).to_have_count(8, timeout=RENDERED)
+    expect(page.get_by_text("For the full arm")).to_be_visible(timeout=PRICED)
+    expect(page.locator(".price-table").get_by_text("…")).to_have_count(0)
+    expect(page.get_by_text("what uniform needs ε = 8 for").first).to_be_visible()
+    expect(page.get_by_role("img", name="Valid-CF over ε at ρ = 0.7")).to_be_visible()
+    rows.nth(5).locator('[tabulator-field="ε = 4"]').click()
     settled(page, "At ε = 4 with ρ = 0.7 public")
+    expect(prior.get_by_role("button", name="guided")).to_have_attribute("aria-pressed", "true")
+    rows.nth(0).locator('[tabulator-field="ε = 2"]').click()
+    settled(page, "At ε = 2 with ρ = 0.3 public")
+    expect(prior.get_by_role("button", name="uniform")).to_have_attribute("aria-pressed", "true")
     assert page.problems == []
 
 
@@ -214,6 +260,14 @@ def test_a_phone_never_scrolls_sideways(page: Page, explorer_url: str, tab: str)
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
 
 
+def test_on_a_phone_the_views_stand_below_the_rail(page: Page, explorer_url: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, explorer_url)
+    last, tabs = page.get_by_role("button", name="More").bounding_box(), page.get_by_role("tablist").bounding_box()
+    assert last is not None and tabs is not None
+    assert last["y"] + last["height"] <= tabs["y"]
+
+
 def test_the_rail_fits_a_laptop_with_everything_unfolded(page: Page, explorer_url: str) -> None:
     opened(page, explorer_url)
     page.get_by_role("button", name="More").click()
@@ -221,6 +275,24 @@ def test_the_rail_fits_a_laptop_with_everything_unfolded(page: Page, explorer_ur
     page.wait_for_timeout(500)
     box = page.get_by_label("Snapshot seed").bounding_box()
     assert box is not None and box["y"] + box["height"] < 800
+    penalty = page.get_by_label("Size penalty").bounding_box()
+    assert penalty is not None and penalty["y"] + penalty["height"] < 800
+
+
+def test_the_rail_stays_in_sight_and_scrolls_where_the_window_is_low(page: Page, explorer_url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 620})
+    opened(page, explorer_url)
+    page.get_by_role("button", name="More").click()
+    seed, dataset = page.get_by_label("Snapshot seed"), page.get_by_label("Data set")
+    expect(seed).to_be_visible()
+    page.wait_for_timeout(500)
+    first = dataset.bounding_box()
+    page.mouse.move(900, 400)
+    page.mouse.wheel(0, 600)
+    expect(page.locator("#answer")).not_to_be_in_viewport()
+    assert dataset.bounding_box() == first
+    seed.scroll_into_view_if_needed()
+    expect(seed).to_be_in_viewport(ratio=1)
 
 
 # Finds the answer through every shadow root and compares its colour.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from core.metrics import Level
+from core.prior.prior import PriorKind
 from explorer.figures.distribution import LevelFigure, RankFigure, drawn_ranks, level_bars
 from explorer.figures.ego import EgoFigure
 from explorer.palette import DARK, LIGHT
 from explorer.state import Desk
-from explorer.views.pricelist import CEILING, PUBLIC, epsilon_of, price_table
 from explorer.views.release import ReleaseView
 
 
@@ -29,8 +28,9 @@ def test_rank_figure_shows_the_empty_candidate_wherever_it_ranks() -> None:
     probability[0] = 1.2345
     probability /= probability.sum()
     order = np.argsort(-probability, kind="stable")
+    prior = np.full(4000, 1 / 4000)
     drawn = RankFigure(LIGHT)
-    drawn.draw(order, probability, np.arange(4000) % 3 == 1)
+    drawn.draw(order, probability, np.arange(4000) % 3 == 1, prior)
     empty = drawn._sources["empty"].data
     assert list(empty["rank"]) == [int(np.flatnonzero(order == 0)[0]) + 1]
     assert list(empty["probability"]) == [probability[0]]
@@ -39,12 +39,30 @@ def test_rank_figure_shows_the_empty_candidate_wherever_it_ranks() -> None:
     assert drawn.figure.y_range.start < probability.min() < probability.max() < drawn.figure.y_range.end
 
 
+def test_each_mark_has_the_prior_mass_of_its_own_candidate() -> None:
+    rng = np.random.default_rng(5)
+    probability, prior, flips = rng.dirichlet(np.ones(2000)), rng.dirichlet(np.ones(2000) / 4), rng.random(2000) < 0.4
+    order = np.argsort(-probability, kind="stable")
+    drawn = RankFigure(LIGHT)
+    drawn.draw(order, probability, flips, prior)
+    for kind in ("flip", "same", "empty"):
+        data = drawn._sources[kind].data
+        assert len(data["rank"])
+        chosen = [order[rank - 1] for rank in data["rank"]]
+        np.testing.assert_array_equal(data["prior"], prior[chosen])
+        np.testing.assert_array_equal(data["probability"], probability[chosen])
+    assert drawn.figure.y_range.start <= max(prior.min(), 1e-300) and prior.max() <= drawn.figure.y_range.end
+    for mark in drawn._priors:
+        assert (mark.glyph.y, mark.glyph.marker) == ("prior", "dash")
+        assert mark.data_source in drawn._sources.values()
+
+
 def test_axes_stand_still_for_a_small_change() -> None:
     drawn = RankFigure(LIGHT)
     framed = []
     for tilt in (1.0, 1.05):
         weight = np.exp(tilt * np.linspace(1, 0, 500))
-        drawn.draw(np.arange(500), weight / weight.sum(), np.zeros(500, dtype=bool))
+        drawn.draw(np.arange(500), weight / weight.sum(), np.zeros(500, dtype=bool), np.full(500, 1 / 500))
         framed.append((drawn.figure.y_range.start, drawn.figure.y_range.end))
     assert framed[0] == framed[1]
 
@@ -115,17 +133,16 @@ def test_ego_styles_differ_without_colour(desk: Desk) -> None:
     assert len(set(cues.values())) == 5
 
 
-def test_price_table_runs_from_the_prior_to_the_ceiling() -> None:
-    prices = pd.DataFrame(
-        [
-            {"rho": rho, "epsilon": epsilon, "valid": 0.1 * rho + 0.01 * epsilon, "valid_std": 0.02,
-             "ceiling": rho, "ceiling_std": 0.1, "public_only": 0.05}
-            for rho in (0.3, 1.0)
-            for epsilon in (8.0, 0.1)
-        ]
-    )  # fmt: skip
-    table = price_table(prices)
-    assert list(table.columns)[1:] == [PUBLIC, "ε = 0.1", "ε = 8", CEILING]
-    assert list(table.iloc[0]) == ["ρ = 0.3", "0.0500", "0.0310 ± 0.0200", "0.1100 ± 0.0200", "0.3000 ± 0.1000"]
-    assert table.iloc[1, 0] == "ρ = 1†"
-    assert [epsilon_of(column) for column in table.columns] == [None, None, 0.1, 8.0, None]
+@pytest.mark.parametrize("kind", PriorKind)
+def test_level_outlines_hold_the_prior_of_this_very_release(desk: Desk, kind: PriorKind) -> None:
+    assert desk.choose(target=9, rho=0.6, epsilon=4.0, prior=kind.value, size_penalty=0.7)
+    view, seen = ReleaseView(desk, LIGHT), desk.inspection
+    mass, flips = seen.distribution.prior.mass, seen.scores.flips
+    drawn = {kind: view.level._sources[kind].data for kind in ("flip", "same", "empty")}
+    for level, prior in zip(drawn["flip"]["level"], drawn["flip"]["prior"], strict=True):
+        at_level = flips & (np.abs(seen.distribution.utility.fractions - float(level)) < 1e-9)
+        assert prior == pytest.approx(mass[at_level].sum())
+    assert drawn["empty"]["prior"] == [pytest.approx(mass[0, 0])]
+    assert sum(sum(data["prior"]) for data in drawn.values()) == pytest.approx(1)
+    assert sum(drawn["flip"]["prior"]) == pytest.approx(seen.prior_alone.valid)
+    assert sum(drawn["flip"]["prior"]) != pytest.approx(seen.public_only.valid, rel=1e-3)

@@ -20,6 +20,8 @@ CHANGES = {
     "epsilon": 2.5,
     "rho": 0.7,
     "seed": 3,
+    "prior": "guided",
+    "size_penalty": 1.5,
     "arm": "edge-only",
     "mechanism": "pf",
     "soft": True,
@@ -39,6 +41,8 @@ def everything(desk: Desk) -> dict[str, object]:
         "epsilon": now.epsilon,
         "rho": now.rho,
         "seed": now.seed,
+        "prior": settings.prior.kind.value,
+        "size_penalty": settings.prior.size_penalty,
         "arm": settings.arm.value,
         "mechanism": settings.mechanism.value,
         "soft": settings.utility.soft,
@@ -68,6 +72,18 @@ def test_the_inspection_is_that_of_the_decisions(desk: Desk) -> None:
     np.testing.assert_array_equal(seen.distribution.probability, direct.distribution.probability)
 
 
+@pytest.mark.parametrize("mechanism", ["em", "pf"])
+@pytest.mark.parametrize("kind", ["uniform", "guided"])
+def test_the_other_prior_is_what_the_switch_would_show(desk: Desk, kind: str, mechanism: str) -> None:
+    assert desk.choose(prior=kind, mechanism=mechanism, size_penalty=0.4, target=9, rho=0.6, epsilon=2.0)
+    other, figures = desk.other_prior
+    assert {kind, other.value} == {"uniform", "guided"}
+    assert figures != desk.inspection.metrics
+    assert desk.choose(prior=other.value)
+    assert desk.inspection.metrics == figures
+    assert desk.decisions.settings.prior.size_penalty == 0.4
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -85,6 +101,12 @@ def test_the_inspection_is_that_of_the_decisions(desk: Desk) -> None:
         {"mechanism": "laplace"},
         {"max_edges": 9},
         {"sensitivity": "loose"},
+        {"prior": "clever"},
+        {"prior": None},
+        {"size_penalty": -0.1},
+        {"size_penalty": 20.1},
+        {"size_penalty": float("nan")},
+        {"size_penalty": None},
     ],
 )
 def test_a_bad_decision_is_one_line_and_leaves_the_state(desk: Desk, change: dict[str, object]) -> None:
