@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import time
 
@@ -11,6 +12,7 @@ from bokeh.document import Document
 from bokeh.protocol import Protocol
 
 from core.datasets import load
+from core.prior.prior import PriorKind
 from core.threads import use_one_thread
 from explorer.app import Explorer
 
@@ -51,8 +53,14 @@ def main() -> None:
         "target": [{"target": int(v)} for v in rng.choice(dataset.nodes.n, moves, replace=False)],
         "hub and back": [{"target": int(v)} for v in np.argsort(-dataset.graph.degree)[:moves]],
     }
-    print("\n| moved | median, ms | 95th percentile, ms | patch, kB (median) |\n|---|---|---|---|")
-    for name, changes in work.items():
+    print("\n| prior | moved | median, ms | 95th percentile, ms | patch, kB (median) |\n|---|---|---|---|---|")
+    first = desk.decisions.target
+    for (seed, prior), (name, changes) in itertools.product(enumerate(PriorKind), work.items()):
+        # another snapshot has remembered nothing of the other prior's moves
+        start = {"seed": seed, "prior": prior.value, "target": first, "epsilon": 1.0, "rho": 0.5}
+        if not desk.choose(**start):
+            raise SystemExit(desk.problem)
+        patches.flush()
         seconds, sizes = [], []
         for change in changes:
             begun = time.perf_counter()
@@ -61,7 +69,7 @@ def main() -> None:
             seconds.append(time.perf_counter() - begun)
         slowest = statistics.quantiles(seconds, n=20)[-1]
         print(
-            f"| {name} | {1000 * statistics.median(seconds):.1f} | {1000 * slowest:.1f} "
+            f"| {prior.value} | {name} | {1000 * statistics.median(seconds):.1f} | {1000 * slowest:.1f} "
             f"| {statistics.median(sizes) / 1000:.0f} |"
         )
 
