@@ -15,12 +15,16 @@ from explorer.state import Desk
 
 RENDERED = 60_000
 PRICED = 180_000
+IDLE = "() => window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents.every(document => document.is_idle)"
+
+expect.set_options(timeout=30_000)  # a loaded machine answers late; what is said is checked, not when
 
 
 def opened(page: Page, url: str) -> Page:
     page.goto(url)
     expect(page.locator("#answer")).to_contain_text("ε =", timeout=RENDERED)
     expect(page.locator("#card-valid")).to_be_visible()
+    page.wait_for_function(IDLE, timeout=RENDERED)
     page.wait_for_timeout(1000)  # a widget that is still mounting misses what the server sends it
     return page
 
