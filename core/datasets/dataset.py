@@ -15,6 +15,9 @@ from core.errors import BadInput
 from core.graph import Nodes, PrivateGraph
 from core.snapshot import Snapshot
 
+# How the names of features begin that are computed from private edges (`core.datasets.structure`).
+STRUCTURE = "structure: "
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -50,7 +53,8 @@ class Dataset:
     `labels`: N int64, -1 where unlabelled. `snapshot`: the owner's real public snapshot, None when
     there is none. `positions`: N x 2 float64 in the unit square or None; laid out from private
     edges, so owner-only. `source`: origin and licence, one line. `report`: what a reader of owner's
-    files set right. `targets`: rows that the owner asks about, in order. Raises `BadInput` when the
+    files set right. `targets`: rows that the owner asks about, in order. It may lack features,
+    labels or classes: such a data set can be checked but not trained on. Raises `BadInput` when the
     parts don't fit each other.
     """
 
@@ -95,6 +99,22 @@ class Dataset:
     def nodes(self) -> Nodes:
         """The public node table."""
         return self.graph.nodes
+
+    @property
+    def structural(self) -> bool:
+        """Whether a feature is computed from the private edges, so that no guarantee holds for a release."""
+        return any(name.startswith(STRUCTURE) for name in self.nodes.feature_names)
+
+    def check_trainable(self) -> None:
+        """Raise `BadInput` unless there are features, two classes and a labelled node to train on."""
+        lacks = (
+            (self.nodes.n_features == 0, "no feature", "at least one", "add some, or ask for structural ones"),
+            (len(self.nodes.classes) < 2, f"{len(self.nodes.classes)} classes", "two or more", "label the nodes"),
+            (len(self.split.train) == 0, "no labelled training node", "at least one", "label more nodes"),
+        )
+        for missing, found, expected, remedy in lacks:
+            if missing:
+                raise BadInput(f"data set {self.name}: found {found}, expected {expected} to train on; {remedy}")
 
     @cached_property
     def digest(self) -> str:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.datasets import Dataset, Split, load, names
+from core.datasets import Dataset, Roles, Split, load, names
 from core.graph import Nodes, PrivateGraph
 from core.snapshot import Snapshot
 from tests.core.datasets.refusal import refusal
@@ -105,10 +105,46 @@ def test_load_refuses_other_names(name):
     refusal(load, name)
 
 
-def test_load_tells_a_file_from_its_folder(tmp_path):
-    file = tmp_path / "edges.csv"
-    file.write_text("source,target\n")
-    assert "folder" in refusal(load, str(file))
+def test_load_takes_one_file_for_the_whole_graph(tmp_path):
+    (tmp_path / "nodes.csv").write_text("id\nAnn\nBob\nCyd\n")
+    (tmp_path / "edges.csv").write_text("source,target\nAnn,Bob\n")
+    dataset = load(str(tmp_path / "edges.csv"))
+    assert dataset.nodes.ids == ("Ann", "Bob")
+    assert any("nodes.csv beside it left unread" in note for note in dataset.report.notes)
+
+
+def test_roles_are_for_owners_files():
+    assert "roles" in refusal(load, "karate", roles=Roles(label="club"))
+    assert load("karate", roles=Roles()).nodes.n == 34
+
+
+def bare(n_features=1, classes=("x", "y"), train=(0,)) -> Dataset:
+    nodes = Nodes(("a", "b"), sparse.csr_array((2, n_features)), tuple(map(str, range(n_features))), classes)
+    rest = np.array([], dtype=int)
+    labels = np.array([0, 0]) if classes else np.array([-1, -1])
+    return make(
+        graph=PrivateGraph(nodes, np.array([[0, 1]])),
+        labels=labels,
+        split=Split(np.array(train, dtype=int), rest, rest),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"n_features": 0}, "no feature"),
+        ({"classes": (), "train": ()}, "0 classes"),
+        ({"classes": ("x",)}, "1 classes"),
+        ({"train": ()}, "no labelled training node"),
+    ],
+)
+def test_what_cannot_be_trained_on_loads_and_says_why(changes, said):
+    assert said in refusal(bare(**changes).check_trainable)
+
+
+def test_what_can_be_trained_on_says_nothing():
+    bare().check_trainable()
+    load("karate").check_trainable()
 
 
 @pytest.mark.parametrize("name", [name for name in names() if not name.startswith("planetoid")])

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets import LoadReport, load
+from core.datasets import load
+from core.datasets.owner.features import is_missing
 from tests.core.datasets.refusal import refusal
 
 PLAIN = {
@@ -29,6 +30,10 @@ def named_edges(dataset) -> set[frozenset[str]]:
     return {frozenset(dataset.nodes.ids[row] for row in edge) for edge in dataset.graph.edges}
 
 
+def met(dataset) -> dict[str, int]:
+    return {name: count for name, count in dataset.report.counts.items() if count}
+
+
 def test_the_plain_folder_loads_as_written(tmp_path):
     dataset = load(write(tmp_path))
     assert dataset.nodes.ids == ("Ann", "Bob", "Cyd", "007", "Eve")
@@ -40,7 +45,7 @@ def test_the_plain_folder_loads_as_written(tmp_path):
     assert dataset.snapshot is None
     assert dataset.targets is None
     assert dataset.positions is None
-    assert dataset.report == LoadReport(isolated=1, unlabelled=1)
+    assert met(dataset) == {"isolated": 1, "unlabelled": 1}
 
 
 def test_bom_line_ends_blank_lines_blanks_case_and_quotes_are_fine(tmp_path):
@@ -60,7 +65,7 @@ def test_repeats_directions_and_loops_are_put_right_and_counted(tmp_path):
     lines = "source,target\nAnn,Bob\nBob,Ann\nAnn,Bob\nBob,Ann\nBob,Cyd\nCyd,Cyd\nCyd,Cyd\n007,Ann\n007,Ann\n"
     dataset = load(write(tmp_path, edges=lines))
     assert dataset.graph.digest == plain.graph.digest
-    assert dataset.report == LoadReport(duplicates=3, reversed=1, self_loops=2, isolated=1, unlabelled=1)
+    assert met(dataset) == {"duplicates": 3, "reversed": 1, "self_loops": 2, "isolated": 1, "unlabelled": 1}
 
 
 def test_other_columns_of_edges_are_left_out(tmp_path):
@@ -127,14 +132,8 @@ REFUSED = [
     ("edges", "source,target\nAnn,Ann\n", 1, ["no edge"]),
     ("nodes", HEAD, 1, ["no node"]),
     ("nodes", "label,f\na,1\n", 1, ["'label', 'f'", "'id'"]),
-    ("nodes", "id,f\na,1\n", 1, ["'id', 'f'", "'label'"]),
-    ("nodes", "id,label\nAnn,north\n", 1, ["feature"]),
-    ("edges", "source,to\nAnn,Bob\n", 1, ["'source', 'to'", "'target'"]),
-    ("edges", "Ann,Bob\nBob,Cyd\n", 1, ["'Ann', 'Bob'", "'source'"]),
-    ("edges", "source;target\nAnn;Bob\n", 1, ["'source;target'"]),
-    ("edges", "source,target,\nAnn,Bob,\n", 1, ["column 3"]),
-    ("nodes", "id,label,f,F\nAnn,north,1,1\n", 1, ["'f'", "twice"]),
-    ("edges", "source,target\nAnn,Bob\nAnn,Zed\n", 3, ["'Zed'", "5 ids", "'Ann'"]),
+    ("nodes", "id,label,f,f\nAnn,north,1,1\n", 1, ["'f'", "twice"]),
+    ("edges", "source,target\nAnn,Bob\nAnn,Zed\n", 3, ["'Zed'", "5 node ids", "'Ann'"]),
     ("edges", "source,target\nAnn,Bob\n\n\nAnn,\n", 5, ["''"]),
     ("edges", "source,target\nAnn,Bob\nAnn\n", 3, ["1 cells", "2"]),
     ("edges", "source,target\nAnn,Bob,Cyd\n", 2, ["3 cells"]),
@@ -142,15 +141,10 @@ REFUSED = [
     ("edges", 'source,target\n"A"nn,Bob\n', 2, ["broken CSV"]),
     ("edges", b"source,target\nAnn,Bob\nAnn,\xff\n", 3, ["UTF-8"]),
     ("nodes", HEAD + "Ann,north,1\nBob,south,x\n", 3, ["'x'", "'f'", "number"]),
-    ("nodes", HEAD + "Ann,north,\n", 2, ["''", "'f'"]),
-    ("nodes", HEAD + "Ann,north,nan\n", 2, ["'nan'", "finite"]),
     ("nodes", HEAD + "Ann,north,inf\n", 2, ["'inf'"]),
     ("nodes", HEAD + "Ann,north,1e999\n", 2, ["'1e999'"]),
-    ("nodes", HEAD + "Ann,north,1_0\n", 2, ["'1_0'"]),
     ("nodes", HEAD + "Ann,north,1\nAnn,south,0\n", 3, ["'Ann'", "line 2"]),
     ("nodes", HEAD + "Ann,north,1\n,south,0\n", 3, ["empty id"]),
-    ("nodes", HEAD + "Ann,north,1\nBob,north,0\nCyd,,0\n007,,0\n", 1, ["1 distinct labels"]),
-    ("nodes", HEAD + "Ann,north,1\nBob,south,0\nCyd,,0\n007,,0\n", 1, ["no class with two nodes"]),
     ("snapshot", "source\nAnn\n", 1, ["'target'"]),
     ("snapshot", "source,target\nAnn,Zed\n", 2, ["'Zed'"]),
     ("snapshot", "source,target,order\nAnn,Bob,1\nBob,Cyd,2024-01-01\n", 3, ["order '2024-01-01'", "number"]),
@@ -158,7 +152,6 @@ REFUSED = [
     ("snapshot", "source,target,date\nAnn,Bob,\n", 2, ["date ''"]),
     ("snapshot", "source,target,order\nAnn,Bob,1\nBob,Cyd,nan\n", 3, ["'nan'", "finite"]),
     ("targets", "id\n", 1, ["no target"]),
-    ("targets", "name\nAnn\n", 1, ["'name'", "'id'"]),
     ("targets", "id\nAnn\nZed\n", 3, ["'Zed'"]),
 ]
 
@@ -197,7 +190,8 @@ def graphs(draw):
     ids = draw(st.lists(names, min_size=4, max_size=9, unique=True))
     rows = range(len(ids))
     columns = draw(st.integers(1, 3))
-    classes = sorted(draw(st.lists(names, min_size=2, max_size=2, unique=True)))
+    labels_of = names.filter(lambda name: not is_missing(name))
+    classes = sorted(draw(st.lists(labels_of, min_size=2, max_size=2, unique=True)))
     labels = [0, 0, 1, 1, *draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=len(ids) - 4, max_size=len(ids) - 4))]
     pair = st.tuples(st.sampled_from(rows), st.sampled_from(rows)).filter(lambda p: p[0] != p[1])
     edges = draw(st.lists(pair, min_size=1, max_size=20))
