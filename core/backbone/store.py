@@ -54,8 +54,10 @@ def backbone_for(dataset: Dataset, seed: int = 0, folder: Path | None = None) ->
     """Return the trained backbone of a data set, from the cache when it was trained before.
 
     The key covers the graph, the labels, the split, the seed and the torch version, since each
-    changes the weights. A damaged or unwritable cache costs a training run, never an error.
+    changes the weights. A damaged or unwritable cache costs a training run, never an error. Raises
+    `BadInput` for a data set that nothing can be trained on.
     """
+    dataset.check_trainable()
     path = (folder or cache_folder()) / f"gcn-{_key(dataset, seed)}.pt"
     if path.exists():
         try:

@@ -12,8 +12,8 @@ from torch.nn import functional
 
 from core import checks
 from core.backbone.gcn import GCNWeights, normalised_adjacency
+from core.backbone.module import accuracies
 from core.datasets.dataset import Dataset
-from core.errors import BadInput
 from core.threads import single_threaded
 
 LEARNING_RATE = 0.01
@@ -42,9 +42,8 @@ def train_gcn(dataset: Dataset, seed: int = 0, hidden: int = 32, steps: int = 20
     """
     checks.count(hidden, "hidden units", 1, 4096)
     checks.count(steps, "training steps", 1, 100_000)
-    rows = dataset.split.train[dataset.labels[dataset.split.train] >= 0]
-    if not len(rows):
-        raise BadInput(f"data set {dataset.name}: found no labelled training node, expected at least one")
+    dataset.check_trainable()
+    rows = dataset.split.train
     generator = torch.Generator().manual_seed(seed)
     nodes = dataset.nodes
     shapes = [(nodes.n_features, hidden), (hidden, len(nodes.classes))]
@@ -68,14 +67,7 @@ def train_gcn(dataset: Dataset, seed: int = 0, hidden: int = 32, steps: int = 20
 
 def measured(dataset: Dataset, weights: GCNWeights) -> Backbone:
     """Pair given weights with their accuracy on the test nodes of `dataset`."""
-    rows = dataset.split.test[dataset.labels[dataset.split.test] >= 0]
-    if not len(rows):
-        return Backbone(weights, float("nan"), float("nan"))
-    truth = dataset.labels[rows]
-    train = dataset.labels[dataset.split.train]
-    counts = np.bincount(train[train >= 0], minlength=len(dataset.nodes.classes))
-    predicted = weights.logits(dataset.graph)[rows].argmax(axis=1)
-    return Backbone(weights, float((predicted == truth).mean()), float((truth == counts.argmax()).mean()))
+    return Backbone(weights, *accuracies(dataset, weights.logits(dataset.graph)))
 
 
 def _glorot(shape: tuple[int, int], generator: torch.Generator) -> torch.Tensor:

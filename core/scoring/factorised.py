@@ -42,6 +42,10 @@ class GCNScorer:
             torch.tensor(part, dtype=dtype, device=self.device) for part in (z, first, graph.degree + 1.0, weights.b1)
         )
 
+    def on(self, graph: Graph) -> GCNScorer:
+        """A scorer of another graph under the same backbone."""
+        return GCNScorer(graph, self.weights, self.device, self.dtype)
+
     def score(self, universe: Universe, margins: bool = True) -> Scores:
         """Score every candidate; raises `BadInput` for a universe of another node set.
 
