@@ -59,6 +59,25 @@ def edges_add(valid: float, public: float, epsilon: float) -> str:
     )
 
 
+def backbone_notes(accuracy: float, majority: float, structural: bool) -> list[str]:
+    """What an owner must know of a backbone before she explains it, a line each; none where all is well.
+
+    `accuracy`, `majority`: share of labelled test nodes that the model, and the most frequent training
+    class, get right; NaN where there is none. `structural`: whether features are made of private edges.
+    """
+    notes = []
+    if math.isnan(accuracy):
+        notes.append("no labelled test node: nobody knows how good the backbone is")
+    elif accuracy <= majority:
+        notes.append(
+            f"the backbone is right for {accuracy:.1%} of the test nodes, the most frequent class for {majority:.1%}: "
+            "its decisions hardly deserve an explanation"
+        )
+    if structural:
+        notes.append("features are computed from the private edges: no guarantee holds for a release")
+    return notes
+
+
 def _check(p: float) -> None:
     if not -ROUNDING <= p <= 1 + ROUNDING:
         raise BadInput.number("chance", p, "a probability from 0 to 1")

@@ -220,9 +220,8 @@ class Rail(pn.viewable.Viewer):
             self.rho.param.update(value=decisions.rho, marks=marks)
             self._dagger.object = f"<p>{UPPER_REFERENCE if seen.simulated else '&nbsp;'}</p>"
             self.seed.param.update(value=decisions.seed, disabled=not seen.simulated)
-            penalty = settings.prior.size_penalty
             self.prior.value = settings.prior.kind.value
-            self.size_penalty.param.update(value=penalty, end=max(PENALTY_HIGH, penalty))
+            self.size_penalty.value = settings.prior.size_penalty
             self.mechanism.value, self.arm.value = settings.mechanism.value, settings.arm.value
             self.soft.value, self.sensitivity.value = settings.utility.soft, settings.utility.sensitivity
             for field, widget in self.limits.items():

@@ -8,13 +8,12 @@ import click
 
 from core import checks
 from core.cli import options
-from core.datasets import load
+from core.cli.source import Source, data_source
 from core.prior.prior import PriorKind, PriorRule
 from core.release.mechanism import Mechanism
 from core.study.dump import dump
 from core.study.inspection import Inspection
 from core.study.settings import Settings
-from core.study.study import Study
 from core.universe import Arm
 from core.utility import UtilityConfig
 from core.wording import edges_add, odds
@@ -25,7 +24,7 @@ LEVELS = 20
 
 
 @click.command("inspect")
-@options.dataset()
+@data_source()
 @click.option("--target", required=True, help="Node id; #12 is row 12.")
 @options.rho()
 @options.epsilon()
@@ -39,7 +38,7 @@ LEVELS = 20
 @options.as_json
 @click.option("--dump", "dump_file", type=click.Path(dir_okay=False, path_type=Path), help="Write all arrays (.npz).")
 def inspect_command(
-    dataset_name: str,
+    source: Source,
     target: str,
     rho: float,
     epsilon: float,
@@ -62,11 +61,11 @@ def inspect_command(
         mechanism=Mechanism.parse(mechanism),
         prior=PriorRule(PriorKind.parse(prior), size_penalty),
     )
-    dataset = load(dataset_name)
+    dataset = source.dataset()
     row, note = dataset.resolve(target)
     if note:
         click.echo(f"privcfs: note: {note}", err=True)
-    study = Study(dataset, seed=seed)
+    study = source.study(dataset, seed)
     inspection = study.inspect(row, rho, epsilon, settings)
     if dump_file is not None:
         dump(study, inspection, dump_file)

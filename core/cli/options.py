@@ -22,8 +22,8 @@ def _given(default: Any) -> dict[str, Any]:
 
 
 def dataset(default: str | None = None) -> Decorator:
-    """`--dataset D`: a registered name or the folder of an owner's files."""
-    names = "cora, lastfm, karate, planetoid:Cora, synthetic:..., or a folder with edges.csv and nodes.csv."
+    """`--dataset D`: a registered name or the path of an owner's files."""
+    names = "cora, lastfm, karate, planetoid:Cora, synthetic:..., or the path of your own folder or graph file."
     return click.option("--dataset", "dataset_name", help=names, **_given(default))
 
 

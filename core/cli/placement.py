@@ -7,19 +7,18 @@ from tqdm import tqdm
 
 from core import checks
 from core.cli import options
-from core.datasets import load
+from core.cli.source import Source, data_source
 from core.errors import BadInput
 from core.placement.calibration import Calibration
 from core.placement.diagnosis import MOST_DRAWS, diagnose
 from core.placement.mechanisms import Gaussian, GraphMechanism, GraphRelease, graph_release
 from core.placement.result import Operations, Placement
 from core.study import populations
-from core.study.study import Study
 from core.wording import odds
 
 
 @click.command("placement")
-@options.dataset()
+@data_source()
 @options.population
 @options.epsilon()
 @click.option(
@@ -39,7 +38,7 @@ from core.wording import odds
 @options.rho(default=0.5)
 @options.as_json
 def placement_command(
-    dataset_name: str,
+    source: Source,
     population: str,
     epsilon: float,
     mechanism: str,
@@ -54,7 +53,7 @@ def placement_command(
     checks.epsilon(epsilon)
     checks.rho(rho)
     release = _release(GraphMechanism.parse(mechanism), calibration)
-    study = Study(load(dataset_name), seed=seed)
+    study = source.study(source.dataset(), seed)
     targets = populations.population(study, populations.Population.parse(population), seed=seed)
     with tqdm(total=draws * len(targets), unit="target", disable=None, leave=False) as bar:  # silent without a terminal
         placement = diagnose(

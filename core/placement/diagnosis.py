@@ -15,7 +15,7 @@ from core.placement.explainer import explain
 from core.placement.mechanisms import Gaussian, GraphRelease
 from core.placement.result import Cell, DrawFigures, Explained, Operations, Placement
 from core.progress import Progress, Stop, tracked
-from core.scoring.factorised import GCNScorer
+from core.scoring.scorer import Scorer
 from core.snapshot import Snapshot
 from core.study.settings import Settings
 from core.study.study import Study
@@ -73,7 +73,7 @@ def diagnose(
             explained.append(Explained(target, metrics.valid, metrics.ceiling, metrics.empty))
         if draw == len(figures):
             noised_graph, released = noised(graph, release, budget, seed, draw)
-            scorer = GCNScorer(noised_graph, study.backbone.weights)
+            scorer = study.scorer.on(noised_graph)
             kept = int(graph.contains(noised_graph.edges).sum())
             figures.append(DrawFigures(noised_graph.m, kept, _accuracy(study.dataset, scorer)))
             snapshot = released if operations is Operations.NOISED else study.snapshot.prefix(rho)
@@ -104,7 +104,7 @@ def diagnose(
     )
 
 
-def _accuracy(dataset: Dataset, scorer: GCNScorer) -> float | None:
+def _accuracy(dataset: Dataset, scorer: Scorer) -> float | None:
     rows = dataset.split.test[dataset.labels[dataset.split.test] >= 0]
     if not len(rows):
         return None

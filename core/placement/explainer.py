@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.scoring.factorised import GCNScorer
+from core.scoring.scorer import Scorer
 from core.scoring.scores import Scores
 from core.snapshot import Snapshot
 from core.study.settings import Settings
@@ -36,12 +36,12 @@ class Intervention:
         """Feature dimensions to mask, s."""
         return self.universe.members(0, 0)[1]
 
-    def predicted_on(self, scorer: GCNScorer) -> int:
+    def predicted_on(self, scorer: Scorer) -> int:
         """The class of the target after this intervention on another graph; pairs absent there are no-ops."""
         return int(scorer.score(self.universe, margins=False).predicted[0, 0])
 
 
-def explain(scorer: GCNScorer, snapshot: Snapshot, target: int, settings: Settings) -> Intervention | None:
+def explain(scorer: Scorer, snapshot: Snapshot, target: int, settings: Settings) -> Intervention | None:
     """The best flip of the prediction at `target` on the graph of `scorer`, over pairs of `snapshot`.
 
     No privacy of its own. Returns None when no candidate flips. Raises `BadInput` for a bad target.

@@ -10,8 +10,10 @@ import torch
 
 from core import checks
 from core.backbone.gcn import GCNWeights, softmax
+from core.backbone.module import FrozenModule
 from core.graph import Nodes, PublicGraph
 from core.prior.completion import Completion, HiddenTies, Trust
+from core.scoring.blackbox import BlackBoxScorer
 from core.scoring.factorised import GCNScorer, spread
 from core.scoring.masks import masked_rows
 from core.scoring.messages import CandidateLogits, Surroundings
@@ -59,10 +61,8 @@ class PublicModel:
         flips", for the case that the target lies on the boundary and the public is wrong about its side.
         """
         known = self._known.score(universe)
-        rise = known.margin - known.clean_margin
         completed = self._completed(universe) if self.hidden else [known.flips]
-        some = universe.sizes > 0
-        return np.stack([*completed, (rise < -MARGIN_ROUNDING) & some, (rise > MARGIN_ROUNDING) & some])
+        return np.stack([*completed, *_boundary(known.margin, known.clean_margin, universe)])
 
     def _completed(self, universe: Universe) -> Iterator[np.ndarray]:
         resolved = self._known.resolve(universe)
@@ -106,3 +106,36 @@ class PublicModel:
             padded(offset, 0.0),
             padded(np.ones(len(rows)), 0.0),
         )
+
+
+class SnapshotModel:
+    """The same for a foreign module: its one guess at the graph is the snapshot itself.
+
+    Completions are scored by the arithmetic of the two-layer GCN; a forward pass for each candidate of
+    each would take minutes a target. `weights`: checked for locality by the scorer of the owner's graph.
+    Raises `BadInput` for a snapshot of other nodes.
+    """
+
+    def __init__(self, nodes: Nodes, snapshot: Snapshot, weights: FrozenModule) -> None:
+        snapshot.check(nodes)
+        self._known = BlackBoxScorer(PublicGraph(nodes, snapshot.pairs), weights, check=False)
+
+    def scenarios(self, universe: Universe) -> np.ndarray:
+        """Which candidate flips on the snapshot graph, and the two scenarios of the boundary, 3 x nE x nF bool."""
+        known = self._known.score(universe)
+        return np.stack([known.flips, *_boundary(known.margin, known.clean_margin, universe)])
+
+
+def public_model(
+    nodes: Nodes, snapshot: Snapshot, weights: GCNWeights | FrozenModule, rho: float
+) -> PublicModel | SnapshotModel:
+    """What the public knows under a frozen backbone; see the two classes."""
+    if isinstance(weights, FrozenModule):
+        return SnapshotModel(nodes, snapshot, weights)
+    return PublicModel(nodes, snapshot, weights, rho)
+
+
+def _boundary(margin: np.ndarray, clean: float, universe: Universe) -> tuple[np.ndarray, np.ndarray]:
+    """Whatever lowers the public margin, and whatever raises it, each nE x nF bool without the empty candidate."""
+    rise, some = margin - clean, universe.sizes > 0
+    return (rise < -MARGIN_ROUNDING) & some, (rise > MARGIN_ROUNDING) & some

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from core import checks
-from core.errors import BadInput
+from core.errors import BadInput, UnsupportedBackbone
 from core.metrics import measure
 from core.progress import Progress, Stop, tracked
 from core.release.distribution import release_distribution
+from core.scoring.factorised import GCNScorer
 from core.scoring.unrestricted import unrestricted_flip
 from core.study.settings import Settings
 from core.study.study import Study
@@ -65,6 +66,12 @@ def loss_chain(
     """
     settings = settings or Settings()
     rho, epsilon = checks.rho(rho), checks.epsilon(epsilon)
+    scorer = study.scorer
+    if not isinstance(scorer, GCNScorer):
+        raise UnsupportedBackbone(
+            f"loss chain: found backbone {scorer.weights.name}, expected the two-layer GCN, whose receptive field the "
+            "first stage searches; use a price list instead"
+        )
     if not len(targets) or not len(seeds):
         raise BadInput("loss chain: found nothing to measure, expected at least one target and one seed")
     seeds = list(seeds) if study.snapshot.simulated else list(seeds)[:1]
@@ -75,7 +82,7 @@ def loss_chain(
         stages = np.array([_released(desk, target, rho, epsilon, settings) for desk in desks]).mean(axis=0)
         flips = stages[0] > 0  # a candidate of C_v is one of the sets of the first stage
         if not flips:
-            found = unrestricted_flip(study.scorer, study.scores(target, 1.0, settings).universe)
+            found = unrestricted_flip(scorer, study.scores(target, 1.0, settings).universe)
             flips = found.flips
             not_exhaustive += not found.exhaustive
         sums += np.concatenate([[flips], stages])

@@ -12,16 +12,17 @@ import numpy as np
 
 from core import checks
 from core.backbone.gcn import softmax
+from core.backbone.module import ModuleBackbone
 from core.backbone.store import backbone_for
 from core.backbone.train import Backbone
 from core.datasets.dataset import Dataset
 from core.metrics import levels, measure
 from core.prior.guided import Guide
 from core.prior.prior import Prior, PriorKind, uniform
-from core.prior.scenarios import PublicModel
+from core.prior.scenarios import PublicModel, SnapshotModel, public_model
 from core.release.cells import Cells, gather
 from core.release.distribution import release_distribution
-from core.scoring.factorised import GCNScorer
+from core.scoring.scorer import Scorer, scorer_of
 from core.scoring.scores import Scores
 from core.snapshot import Snapshot, simulate
 from core.study.inspection import Inspection
@@ -46,17 +47,17 @@ class Study:
     def __init__(
         self,
         dataset: Dataset,
-        backbone: Backbone | None = None,
+        backbone: Backbone | ModuleBackbone | None = None,
         seed: int = 0,
-        scorer: GCNScorer | None = None,
+        scorer: Scorer | None = None,
     ) -> None:
         self.dataset = dataset
-        self.backbone = backbone or backbone_for(dataset)
+        self.backbone: Backbone | ModuleBackbone = backbone or backbone_for(dataset)
         self.seed = seed
-        self.scorer = scorer or GCNScorer(dataset.graph, self.backbone.weights)
+        self.scorer = scorer or scorer_of(dataset.graph, self.backbone.weights)
         self.snapshot: Snapshot = dataset.snapshot or simulate(dataset.graph, seed)
         self._scores: OrderedDict[tuple[int, Limits, Arm, bool], Scores] = OrderedDict()
-        self._models: OrderedDict[float, PublicModel] = OrderedDict()
+        self._models: OrderedDict[float, PublicModel | SnapshotModel] = OrderedDict()
         self._guides: OrderedDict[tuple[int, float, Limits, Arm], Guide] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -98,8 +99,8 @@ class Study:
         settings = settings or Settings()
         rho = checks.rho(rho)
 
-        def model() -> PublicModel:
-            return PublicModel(self.dataset.nodes, self.snapshot.prefix(rho), self.backbone.weights, rho)
+        def model() -> PublicModel | SnapshotModel:
+            return public_model(self.dataset.nodes, self.snapshot.prefix(rho), self.backbone.weights, rho)
 
         def ask() -> Guide:
             known = self._remembered(self._models, rho, model, CACHED_MODELS)

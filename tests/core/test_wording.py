@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
-from core.wording import edges_add, odds
+from core.wording import backbone_notes, edges_add, odds
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,18 @@ def test_the_points_said_are_the_difference(valid, public):
 def test_what_the_edges_add_to_no_rate_or_at_no_budget(valid, public, epsilon, message):
     with pytest.raises(BadInput, match=message):
         edges_add(valid, public, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "majority", "structural", "said"),
+    [
+        (0.8, 0.3, False, []),
+        (0.3, 0.3, False, ["right for 30.0% of the test nodes"]),
+        (0.2, 0.4, True, ["the most frequent class for 40.0%", "no guarantee holds"]),
+        (float("nan"), float("nan"), False, ["no labelled test node"]),
+    ],
+)
+def test_what_an_owner_must_know_of_a_backbone(accuracy, majority, structural, said):
+    notes = backbone_notes(accuracy, majority, structural)
+    assert len(notes) == len(said)
+    assert all(part in note for part, note in zip(said, notes, strict=True))

@@ -51,7 +51,9 @@ def test_each_mark_has_the_prior_mass_of_its_own_candidate() -> None:
         chosen = [order[rank - 1] for rank in data["rank"]]
         np.testing.assert_array_equal(data["prior"], prior[chosen])
         np.testing.assert_array_equal(data["probability"], probability[chosen])
-    assert drawn.figure.y_range.start <= max(prior.min(), 1e-300) and prior.max() <= drawn.figure.y_range.end
+    assert drawn.figure.y_range.start <= max(prior.min(), 1e-300)
+    drawn.draw(order, probability, flips, np.r_[np.full(1999, 0.5 / 1999), 0.5])
+    assert drawn.figure.y_range.end > 0.5 > 10 * probability.max()
     for mark in drawn._priors:
         assert (mark.glyph.y, mark.glyph.marker) == ("prior", "dash")
         assert mark.data_source in drawn._sources.values()
