@@ -43,6 +43,7 @@ def array_graph(path: Path, name: str, given: Arrays, notes: Sequence[str]) -> D
     check_count(file, "nodes", n, limits.MOST_NODES)
     check_count(file, "edges", len(given.ends), limits.MOST_EDGES)
     width = 0 if given.x is None else given.x.shape[1]
+    check_count(file, "features", width, limits.MOST_FEATURES)
     sizes = {
         "feature rows": (None if given.x is None else given.x.shape[0], n),
         "node names": (None if given.ids is None else len(given.ids), n),

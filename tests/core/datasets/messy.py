@@ -287,6 +287,7 @@ CASES: list[Case] = [
     Case("ids with leading zeros", {"edges.txt": "007 01\n01 1\n"}, ("3 nodes",), ("007-01", "01-1"), "edges.txt"),
     Case("an id twice", folder(nodes=NODES + "Ann,south,0\n"), ("nodes.csv line 6", "'Ann'", "line 2")),
     Case("an empty id", folder(nodes=NODES + ",south,0\n"), ("nodes.csv line 6", "empty id")),
+    Case("a line break in an id", folder(nodes=NODES + '"E\nve",south,0\n'), ("nodes.csv line 6", "control character")),
     Case(
         "an unknown id in the edges",
         folder(edges=EDGES + "Dan,Zed\n"),

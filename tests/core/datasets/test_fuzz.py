@@ -111,3 +111,44 @@ def test_spoilt_files_load_or_are_refused(name, data):
 def test_spoilt_matlab_files_load_or_are_refused(content):
     """Few of them: each has a process of its own."""
     check("g.mat", content)
+
+
+numbers = st.one_of(st.integers(-2, 9), st.sampled_from([0.5, np.nan, np.inf, 2**40, -(2**62)]))
+arrays = st.one_of(
+    st.lists(numbers, max_size=6).map(np.array),
+    st.lists(st.integers(0, 4), min_size=1, max_size=8).map(np.array),
+    st.lists(st.text(SIGNS.replace("\0", ""), max_size=3), max_size=5).map(lambda texts: np.array(texts, dtype=str)),
+    st.tuples(st.integers(0, 5), st.integers(0, 5)).map(np.ones),
+    st.just(np.array(3)),
+    st.just(np.array([1 + 2j])),
+    st.just(np.array([True, False, True, True])),
+    st.just(np.array(["2020-01-01"], dtype="datetime64[D]")),
+    st.just(np.zeros(2, dtype=[("a", int)])),
+)
+VALID = benchmark(attr_matrix=np.eye(4), attr_names=np.array(list("abcd")), class_names=np.array(["x", "y"]))
+KEYS = [*VALID, *(f"attr_{part}" for part in ("data", "indices", "indptr", "shape"))]
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), arrays, max_size=3), st.sets(st.sampled_from(KEYS), max_size=2))
+def test_odd_arrays_in_an_archive_load_or_are_refused(odd, left_out):
+    parts = VALID | odd
+    check("g.npz", packed({key: array for key, array in parts.items() if key not in left_out}))
+
+
+def tensor(array: np.ndarray) -> object:
+    try:
+        return torch.from_numpy(array)
+    except TypeError:
+        return array.tolist()
+
+
+PARTS = {"edge_index": torch.tensor([[0, 1], [1, 2]]), "x": torch.eye(3), "y": torch.tensor([0, 1, 1])}
+NAMES = [*PARTS, "train_mask", "val_mask", "num_nodes", "node_names", "class_names", "feature_names"]
+values = st.one_of(
+    arrays.map(tensor), st.none(), st.text(max_size=3), st.integers(-1, 9), st.dictionaries(numbers, numbers)
+)
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), values, max_size=3))
+def test_odd_values_in_a_torch_file_load_or_are_refused(odd):
+    check("g.pt", torch_bytes(PARTS | odd))

@@ -22,6 +22,10 @@ INFO = np.array(
 )
 
 
+WIDE = {f"attr_{part}": array for part, array in (("data", np.ones(1)), ("indices", np.array([0])))}
+WIDE["attr_indptr"] = np.array([0, 1, 1, 1, 1])
+
+
 def loaded(tmp_path, name, content, roles=None):
     (tmp_path / name).write_bytes(content)
     return load(str(tmp_path / name), roles=roles)
@@ -92,6 +96,8 @@ def test_other_arrays_stay_unread_even_if_they_are_pickled(tmp_path):
         ({"adj_shape": np.array([4, 5])}, "4 x 5"),
         ({"attr_matrix": np.eye(3)}, "found 3 feature rows, expected 4"),
         ({"attr_matrix": np.full((4, 1), np.inf)}, "infinite"),
+        ({**WIDE, "attr_shape": np.array([4, 10**12])}, "more than 1,000,000 features"),
+        ({"adj_shape": np.array([4, 10**12])}, "4 x 1000000000000"),
         ({"attr_matrix": np.eye(4), "attr_names": np.array(["a"])}, "found 1 feature names, expected 4"),
         ({"node_names": np.array(["a", "b"])}, "found 2 node names, expected 4"),
         ({"node_names": np.array(["a", "b", "a", "c"])}, "'a' again"),

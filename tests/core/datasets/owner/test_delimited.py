@@ -32,6 +32,7 @@ def file(tmp_path):
         ("1;2,5\n2;3,5\n", ";"),
         ("id,tags\n1,a;b\n2,c\n", ","),
         ("title\tyear\none, two\t3\nfour, five\t6\n", "\t"),
+        ("title, full\tyear\none, two\t3\n", "\t"),
         ('"a;b","c;d"\n"e;f","g;h"\n', ","),
         ("name\nAnn\nBob\n", ","),
         ("sep=|\na|b\n1|2\n", "|"),
