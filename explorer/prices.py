@@ -62,7 +62,7 @@ def savings(prices: pd.DataFrame, rhos: Sequence[float]) -> str:
         saved = budget_saved(prices)
         alone = prices.groupby("rho")["public_only"].first()
         for row in saved.loc[saved.groupby("rho")["epsilon"].idxmax()].to_dict("records"):
-            said[row["rho"]] = saving_said(row) + _for_nothing(row, alone[row["rho"]])
+            said[row["rho"]] = saving_said(row) + _for_nothing(row, alone[row["rho"]]) + "."
     lines = "".join(f"<li>{escape(line)}</li>" for line in said.values())
     return (
         f'<h3>Budget saved at equal validity <span class="quiet">{_READ_OFF}</span></h3><ul>{lines}</ul>'
@@ -93,26 +93,26 @@ def savings_table(prices: pd.DataFrame) -> str:
 
 
 def saving_said(row: dict[str, Any]) -> str:
-    """One row of `budget_saved` as a sentence, also where nothing is saved."""
+    """One row of `budget_saved` as a sentence without its full stop, also where nothing is saved."""
     at, epsilon, enough = f"At {rho_label(row['rho'])}", row["epsilon"], row["guided_epsilon"]
     if row["valid"] <= 0:
-        return f"{at} nothing flips under the uniform prior at ε = {epsilon:g}: there is nothing to compare."
+        return f"{at} nothing flips under the uniform prior at ε = {epsilon:g}: there is nothing to compare"
     if isnan(enough):
-        return f"{at} guided never reaches, on this table, what uniform reaches at ε = {epsilon:g}: it saves nothing."
+        return f"{at} guided never reaches, on this table, what uniform reaches at ε = {epsilon:g}: it saves nothing"
     near = f"ε {'≤' if row['at_least'] else '='} {two_digits(enough)}"
     reached = f"{at} guided reaches at {near} what uniform needs ε = {epsilon:g} for: "
     factor = row["factor"]
     if factor < 1 - EQUAL:
         more = _times(1 / factor)
-        return f"{at} guided needs {near} for what uniform reaches at ε = {epsilon:g}: {more} more budget."
+        return f"{at} guided needs {near} for what uniform reaches at ε = {epsilon:g}: {more} more budget"
     if factor <= 1 + EQUAL:
-        return reached + ("no more budget." if row["at_least"] else "about the same budget.")
-    return reached + f"{'at least ' if row['at_least'] else ''}{_times(factor)} less budget."
+        return reached + ("no more budget" if row["at_least"] else "about the same budget")
+    return reached + f"{'at least ' if row['at_least'] else ''}{_times(factor)} less budget"
 
 
 def _for_nothing(row: dict[str, Any], public: float) -> str:
     """That no budget at all does as well, where it does."""
-    return " The public snapshot alone does as well for none." if 0 < row["valid"] <= public else ""
+    return "; public-only needs none" if 0 < row["valid"] <= public else ""
 
 
 def what_it_costs(prices: pd.DataFrame) -> str:

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 STARTUP_SECONDS = 180
+PATIENCE = 60_000  # ms that an expectation waits: a busy machine may take five seconds to repaint
 LOG_TAIL = 6000
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = [
@@ -67,6 +68,7 @@ def chromium_path() -> str:
 @pytest.fixture(scope="module")
 def browser(chromium_path: str) -> Iterator[Browser]:
     """A running Chromium. Closed after each module, since Playwright occupies the thread's event loop."""
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_FLAGS)
         yield chromium

@@ -17,8 +17,6 @@ RENDERED = 60_000
 PRICED = 180_000
 IDLE = "() => window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents.every(document => document.is_idle)"
 
-expect.set_options(timeout=30_000)  # a loaded machine answers late; what is said is checked, not when
-
 
 def opened(page: Page, url: str) -> Page:
     page.goto(url)
@@ -27,6 +25,20 @@ def opened(page: Page, url: str) -> Page:
     page.wait_for_function(IDLE, timeout=RENDERED)
     page.wait_for_timeout(1000)  # a widget that is still mounting misses what the server sends it
     return page
+
+
+def painted(page: Page, figure: Locator) -> bytes:
+    """The figure once it has stopped changing: only then does it take taps where its marks are seen."""
+    before = b""
+    deadline = time.monotonic() + RENDERED / 1000
+    while time.monotonic() < deadline:
+        page.wait_for_function(IDLE, timeout=RENDERED)
+        now = figure.screenshot()
+        if now == before:
+            return now
+        before = now
+        page.wait_for_timeout(500)
+    raise AssertionError("the figure went on changing")
 
 
 def value(page: Page, card: str) -> float:
@@ -115,8 +127,9 @@ def test_a_node_of_the_ego_graph_becomes_the_target(page: Page, explorer_url: st
     desk = Desk("cora", target="33823")
     layout = layout_of(desk.study, desk.inspection)
     near = int((layout.ring == 1).argmax())
-    page.wait_for_timeout(1000)  # the figure takes taps once it has been painted, a frame after the sentence
-    box = page.get_by_role("img", name="Ego graph of the target").bounding_box()
+    figure = page.get_by_role("img", name="Ego graph of the target")
+    painted(page, figure)
+    box = figure.bounding_box()
     assert box is not None
     scale = box["height"] / 2 / (SECOND_RADIUS + 0.12)
     page.mouse.click(
@@ -158,9 +171,8 @@ def test_bad_input_is_explained_and_changes_nothing(page: Page, explorer_url: st
 def test_the_prior_is_switched_and_the_sentence_and_the_figure_follow(page: Page, explorer_url: str) -> None:
     opened(page, explorer_url)
     choose_target(page, "33823")
-    page.wait_for_timeout(1000)
     figure = page.get_by_role("img", name="Probability of each candidate by rank")
-    answer, drawn = page.locator("#answer").inner_text(), figure.screenshot()
+    drawn, answer = painted(page, figure), page.locator("#answer").inner_text()
     added, collision = page.locator("#edges-add").inner_text(), value(page, "collision")
     expect(page.locator("#card-valid .beside").nth(1)).to_contain_text("guided")
     page.get_by_role("group", name="Prior").get_by_role("button", name="guided").click()

@@ -81,30 +81,30 @@ def saved(**changes: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (saved(), "At ρ = 0.5 guided reaches at ε = 2 what uniform needs ε = 8 for: 4 times less budget."),
+        (saved(), "At ρ = 0.5 guided reaches at ε = 2 what uniform needs ε = 8 for: 4 times less budget"),
         (
             saved(guided_epsilon=0.1, factor=80.0, at_least=True),
-            "At ρ = 0.5 guided reaches at ε ≤ 0.1 what uniform needs ε = 8 for: at least 80 times less budget.",
+            "At ρ = 0.5 guided reaches at ε ≤ 0.1 what uniform needs ε = 8 for: at least 80 times less budget",
         ),
         (
             saved(epsilon=1.0, factor=0.5),
-            "At ρ = 0.5 guided needs ε = 2 for what uniform reaches at ε = 1: 2 times more budget.",
+            "At ρ = 0.5 guided needs ε = 2 for what uniform reaches at ε = 1: 2 times more budget",
         ),
         (
             saved(rho=1.0, epsilon=2.0, factor=1.0),
-            "At ρ = 1† guided reaches at ε = 2 what uniform needs ε = 2 for: about the same budget.",
+            "At ρ = 1† guided reaches at ε = 2 what uniform needs ε = 2 for: about the same budget",
         ),
         (
             saved(epsilon=0.1, guided_epsilon=0.1, factor=1.0, at_least=True),
-            "At ρ = 0.5 guided reaches at ε ≤ 0.1 what uniform needs ε = 0.1 for: no more budget.",
+            "At ρ = 0.5 guided reaches at ε ≤ 0.1 what uniform needs ε = 0.1 for: no more budget",
         ),
         (
             saved(guided_epsilon=float("nan"), factor=float("nan")),
-            "At ρ = 0.5 guided never reaches, on this table, what uniform reaches at ε = 8: it saves nothing.",
+            "At ρ = 0.5 guided never reaches, on this table, what uniform reaches at ε = 8: it saves nothing",
         ),
         (
             saved(valid=0.0, guided_epsilon=float("nan"), factor=float("nan")),
-            "At ρ = 0.5 nothing flips under the uniform prior at ε = 8: there is nothing to compare.",
+            "At ρ = 0.5 nothing flips under the uniform prior at ε = 8: there is nothing to compare",
         ),
     ],
 )
@@ -116,7 +116,10 @@ def test_savings_speak_of_the_largest_epsilon_and_of_the_price(prices: pd.DataFr
     text = savings(prices, RHOS)
     assert text.count("<li>") == 2
     assert "<li>At ρ = 0.3 guided never reaches, on this table, what uniform reaches at ε = 8" in text
-    assert "<li>At ρ = 1† guided reaches at ε ≤ 0.1 what uniform needs ε = 8 for: at least 80 times less" in text
+    assert (
+        "<li>At ρ = 1† guided reaches at ε ≤ 0.1 what uniform needs ε = 8 for: at least 80 times less budget.</li>"
+        in text
+    )
     said = what_it_costs(prices)
     assert said in text
     assert "a guided release names 4 ties and masks, a uniform one 3;" in said
@@ -124,11 +127,11 @@ def test_savings_speak_of_the_largest_epsilon_and_of_the_price(prices: pd.DataFr
 
 
 def test_a_saving_that_needs_no_budget_at_all_is_called_so(prices: pd.DataFrame) -> None:
-    assert "alone" not in savings(prices, RHOS)
+    assert "needs none" not in savings(prices, RHOS)
     prices.loc[prices["rho"] == 1.0, "public_only"] = 0.3
     text = savings(prices, RHOS)
-    assert text.count("The public snapshot alone does as well for none.") == 1
-    assert "at least 80 times less budget. The public snapshot alone does as well for none.</li>" in text
+    assert text.count("needs none") == 1
+    assert "at least 80 times less budget; public-only needs none.</li>" in text
 
 
 def test_savings_of_what_is_priced_so_far() -> None:
@@ -144,7 +147,7 @@ def test_the_table_of_factors_marks_bounds_and_losses(prices: pd.DataFrame) -> N
         "≥ 1 ×", "0.74 ×", "never", "≥ 1 ×", "≥ 10 ×", "≥ 80 ×",
     ]  # fmt: skip
     # uniform 0.2 at ε = 1; guided has 0.15 at 1 and 0.5 at 8: reached at ε = 8^(0.05/0.35) = 1.346.
-    assert "guided needs ε = 1.3 for what uniform reaches at ε = 1: 1.3 times more budget." in text
+    assert "guided needs ε = 1.3 for what uniform reaches at ε = 1: 1.3 times more budget" in text
 
 
 def test_curves_hold_every_prior_and_the_flat_lines(prices: pd.DataFrame) -> None:
