@@ -9,7 +9,8 @@ import numpy as np
 
 from core.datasets import load
 from core.prior.prior import PriorKind
-from core.study.pricelist import EPSILONS, RHOS, price_list
+from core.study.plan import EPSILONS, RHOS
+from core.study.pricelist import price_list
 from core.study.study import Study
 from core.threads import use_one_thread
 

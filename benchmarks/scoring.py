@@ -28,8 +28,8 @@ def main() -> None:
     ratios, ours_ms, different, candidates = [], [], 0, 0
     for target in rng.choice(graph.n, count, replace=False):
         universe = build_universe(graph.nodes, study.snapshot, weights, int(target))
-        ours, mine = _timed(lambda universe=universe: study.scorer.logits(universe), REPEATS)
-        theirs, peer = _timed(lambda universe=universe: induced_subgraph_logits(graph, weights, universe), 1)
+        ours, mine = timed(lambda universe=universe: study.scorer.logits(universe), REPEATS)
+        theirs, peer = timed(lambda universe=universe: induced_subgraph_logits(graph, weights, universe), 1)
         different += int((mine.argmax(axis=2) != peer.argmax(axis=2)).sum())
         candidates += universe.size
         ratios.append(theirs / ours)
@@ -43,11 +43,11 @@ def main() -> None:
     for degree in (1, 2, 4, 8, 15, 31, 78, int(graph.degree.max())):
         target = int(np.flatnonzero(graph.degree >= degree)[graph.degree[graph.degree >= degree].argmin()])
         universe = build_universe(graph.nodes, study.snapshot, weights, target)
-        seconds, _ = _timed(lambda universe=universe: study.scorer.score(universe, margins=False), 4 * REPEATS)
+        seconds, _ = timed(lambda universe=universe: study.scorer.score(universe, margins=False), 4 * REPEATS)
         print(f"| {graph.degree[target]} | {universe.size:,} | {1000 * seconds:.2f} |")
 
 
-def _timed(work, repeats: int):
+def timed(work, repeats: int):
     """Median seconds of `work` over `repeats` runs after one that doesn't count, and its result."""
     result = work() if repeats > 1 else None
     seconds = []

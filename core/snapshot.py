@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from core import checks
 from core.errors import BadInput
@@ -51,11 +52,9 @@ class Snapshot:
 
     @cached_property
     def _incidence(self) -> tuple[np.ndarray, np.ndarray]:
-        ends = self.pairs.T.ravel()
-        places = np.tile(np.arange(len(self.pairs)), 2)
-        order = np.lexsort((places, ends))
-        starts = np.searchsorted(ends[order], np.arange(self.n + 1))
-        return starts, places[order]
+        places = np.repeat(np.arange(len(self.pairs)), 2)
+        table = sparse.coo_array((places, (self.pairs.ravel(), places)), shape=(self.n, len(self.pairs))).tocsr()
+        return table.indptr, table.indices
 
     def incident(self, v: int) -> np.ndarray:
         """Positions in `pairs` of the pairs that touch `v`, in disclosure order."""

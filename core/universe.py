@@ -29,12 +29,28 @@ class Influence(Protocol):
 
 
 class Arm(StrEnum):
-    """Which interventions the universe holds, and whether masks act (PrivCFS, appendix D)."""
+    """Which interventions the universe holds, and whether masks act (PrivCFS, appendix D).
+
+    The two-hop arms hold public pairs at the target's public neighbours too; the paper's ablation of
+    the universe sets the one with inert masks beside the arm with inert masks.
+    """
 
     FULL = "full"
     EDGE_ONLY = "edge-only"
     FEATURE_ONLY = "feature-only"
     INERT_MASKS = "inert-masks"
+    TWO_HOP = "two-hop"
+    TWO_HOP_INERT_MASKS = "two-hop-inert-masks"
+
+    @property
+    def inert(self) -> bool:
+        """Whether masks are listed but change nothing."""
+        return self in (Arm.INERT_MASKS, Arm.TWO_HOP_INERT_MASKS)
+
+    @property
+    def two_hop(self) -> bool:
+        """Whether pairs away from the target are candidates too."""
+        return self in (Arm.TWO_HOP, Arm.TWO_HOP_INERT_MASKS)
 
     @classmethod
     def parse(cls, value: str) -> Arm:
@@ -80,7 +96,8 @@ class Limits:
 class Universe:
     """All pairs (S_E, S_F) of at most `max_edges` public pairs and `max_features` masks at `target`.
 
-    `edge_pairs`: kE x 2 rows, snapshot order. `feature_dims`: kF, most influential first.
+    `edge_pairs`: kE x 2 rows, those at the target first, each part in snapshot order. `feature_dims`: kF,
+    most influential first.
     `edge_subsets`: nE x max_edges, `feature_subsets`: nF x max_features; both index the former,
     padded with -1, the empty subset first. Subsets are in colexicographic order, so a universe
     over fewer pairs is a prefix of this one. Candidate (i, j) is edge subset i with feature subset j.
@@ -119,8 +136,17 @@ class Universe:
         """|S| of each candidate, nE x nF int64."""
         return self.edge_sizes[:, None] + self.feature_sizes[None, :]
 
+    @cached_property
+    def incident(self) -> bool:
+        """Whether every pair touches the target."""
+        return bool((self.edge_pairs == self.target).any(axis=1).all())
+
     def with_pairs(self, k: int) -> Universe:
-        """The universe over the first `k` edge pairs: its edge subsets are a prefix of these."""
+        """The universe over the first `k` edge pairs: its edge subsets are a prefix of these.
+
+        That of a shorter snapshot where all pairs touch the target; a shorter snapshot may list two-hop
+        pairs that the longer one has no room for.
+        """
         k = min(k, len(self.edge_pairs))
         kept = int((self.edge_subsets.max(axis=1, initial=-1) < k).sum())
         return Universe(
@@ -162,9 +188,18 @@ def subsets(k: int, most: int) -> np.ndarray:
     return table
 
 
-def edge_candidates(snapshot: Snapshot, target: int, k: int) -> np.ndarray:
-    """`U_E(v)`: the first `k` snapshot pairs incident to `target`, in snapshot order (k' x 2)."""
-    return snapshot.pairs[snapshot.incident(target)[:k]]
+def edge_candidates(snapshot: Snapshot, target: int, k: int, two_hop: bool = False) -> np.ndarray:
+    """`U_E(v)`: the first `k` snapshot pairs incident to `target`, in snapshot order (k' x 2).
+
+    With `two_hop`, what is left of `k` goes to the pairs `(u, w)`, `w != v`, of the target's neighbours
+    `u` in this very snapshot, in snapshot order.
+    """
+    own = snapshot.incident(target)
+    if not two_hop or len(own) >= k:
+        return snapshot.pairs[own[:k]]
+    ends = snapshot.pairs[own].sum(axis=1) - target
+    further = np.unique(np.concatenate([own, *(snapshot.incident(int(u)) for u in ends)]))
+    return snapshot.pairs[np.concatenate([own, np.setdiff1d(further, own)])[:k]]
 
 
 def feature_candidates(nodes: Nodes, influence: Influence | np.ndarray, target: int, k: int) -> np.ndarray:
@@ -207,6 +242,6 @@ def build_universe(
     snapshot.check(nodes)
     max_edges = 0 if arm is Arm.FEATURE_ONLY else limits.max_edges
     max_features = 0 if arm is Arm.EDGE_ONLY else limits.max_features
-    pairs = edge_candidates(snapshot, target, limits.k_edges if max_edges else 0)
+    pairs = edge_candidates(snapshot, target, limits.k_edges if max_edges else 0, arm.two_hop)
     dims = feature_candidates(nodes, influence, target, limits.k_features if max_features else 0)
     return Universe(target, pairs, dims, subsets(len(pairs), max_edges), subsets(len(dims), max_features), limits, arm)

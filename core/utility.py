@@ -101,15 +101,18 @@ def evaluate(scores: Scores, config: UtilityConfig) -> Utility:
     in every arm. Raises `BadInput` for weights that need a grid finer than 1e-6.
     """
     universe = scores.universe
-    table, denominator = _flip_table(config, universe.limits)
+    table, denominator = flip_table(config, universe.limits)
     rows = table[universe.edge_sizes, scores.existing]
     values = np.where(scores.flips, rows[:, universe.feature_sizes], _soft_credit(scores, config, denominator))
     values[0, 0] = table[0, 0, 0]
+    return Utility(values, denominator, grid_sensitivity(config, universe.limits, universe.arm, denominator))
+
+
+def grid_sensitivity(config: UtilityConfig, limits: Limits, arm: Arm, denominator: int) -> int:
+    """Sensitivity of the utility in grid units, rounded up: `attainable_max`, or 1 for `paper`."""
     if config.sensitivity == "paper":
-        sensitivity = denominator
-    else:
-        sensitivity = max(1, math.ceil(attainable_max(config, universe.limits, universe.arm) * denominator))
-    return Utility(values, denominator, sensitivity)
+        return denominator
+    return max(1, math.ceil(attainable_max(config, limits, arm) * denominator))
 
 
 def _soft_credit(scores: Scores, config: UtilityConfig, denominator: int) -> np.ndarray | np.int64:
@@ -121,7 +124,7 @@ def _soft_credit(scores: Scores, config: UtilityConfig, denominator: int) -> np.
 
 
 @functools.lru_cache(maxsize=64)
-def _flip_table(config: UtilityConfig, limits: Limits) -> tuple[np.ndarray, int]:
+def flip_table(config: UtilityConfig, limits: Limits) -> tuple[np.ndarray, int]:
     """Grid utility of a flip by (|S_E|, |S_E ∩ E|, |S_F|), with u(∅) at (0, 0, 0), and the denominator."""
     exact = {(0, 0, 0): config.w_size}
     for e, f in itertools.product(range(limits.max_edges + 1), range(limits.max_features + 1)):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import replace
 
 import numpy as np
 
 from core.graph import PrivateGraph
 from core.scoring.factorised import GCNScorer
+from core.snapshot import Snapshot
 from core.study.inspection import Inspection
 from core.study.study import Study
 from explorer.figures.ego import EgoView
@@ -17,17 +19,42 @@ DRAWN_FALSE = 120
 
 
 def layout_of(study: Study, inspection: Inspection) -> EgoLayout:
-    """Layout that stays put while ρ moves: it makes room for the pairs of the whole snapshot."""
-    whole = study.scores(inspection.universe.target, 1.0, inspection.settings).universe
-    return ego_layout(study.dataset.graph, whole.target, whole.edge_pairs, study.dataset.positions)
+    """Layout that stays put while ρ moves: it makes room for every pair that is a candidate at some ρ."""
+    target, settings = inspection.universe.target, inspection.settings
+    if settings.arm.two_hop:
+        pairs = ever_candidates(study.snapshot, target, settings.limits.k_edges)
+    else:
+        pairs = study.scores(target, 1.0, settings).universe.edge_pairs
+    return ego_layout(study.dataset.graph, target, pairs, study.dataset.positions)
+
+
+def ever_candidates(snapshot: Snapshot, target: int, k: int) -> np.ndarray:
+    """All pairs that some prefix of `snapshot` has among its first `k` two-hop candidates, snapshot order (k' x 2).
+
+    A pair away from the target is a candidate from when both it and its neighbour's pair are public. Its
+    rank never gets better from then on, so that moment decides.
+    """
+    own = snapshot.incident(target)[:k]
+    since: dict[int, int] = {}
+    for u, joined in zip((snapshot.pairs[own].sum(axis=1) - target).tolist(), own.tolist(), strict=True):
+        for place in snapshot.incident(u).tolist():
+            if target not in snapshot.pairs[place]:
+                since[place] = min(since.get(place, len(snapshot)), max(place, joined))
+    before: list[int] = []
+    listed = []
+    for moment, place in sorted((moment, place) for place, moment in since.items()):
+        if np.searchsorted(own, moment, side="right") + bisect.bisect(before, place) < k:
+            listed.append(place)
+        bisect.insort(before, place)
+    return snapshot.pairs[np.sort(np.concatenate([own, np.array(listed, dtype=np.int64)]))]
 
 
 def ego_view(study: Study, inspection: Inspection, layout: EgoLayout) -> EgoView:
     """The ego graph of an inspection: the private edges, and which pairs are public candidates."""
-    ends = _other_ends(inspection.universe.edge_pairs, inspection.universe.target)
-    public, absent = ends[inspection.scores.exists], ends[~inspection.scores.exists]
-    private = np.setdiff1d(study.dataset.graph.neighbours(inspection.universe.target), public)
-    return _view(study, layout, study.scorer, inspection, {"private": private, "public": public, "absent": absent})
+    pairs, exists, target = inspection.universe.edge_pairs, inspection.scores.exists, inspection.universe.target
+    private = np.setdiff1d(study.dataset.graph.neighbours(target), pairs[exists])
+    ties = {"private": _joined(target, private), "public": pairs[exists], "absent": pairs[~exists]}
+    return _view(study, layout, study.scorer, inspection, ties)
 
 
 def placement_layout(study: Study, target: int, noised: PrivateGraph) -> EgoLayout:
@@ -37,15 +64,16 @@ def placement_layout(study: Study, target: int, noised: PrivateGraph) -> EgoLayo
     """
     false = np.setdiff1d(noised.neighbours(target), study.dataset.graph.neighbours(target))
     ends = false[:DRAWN_FALSE]
-    pairs = np.stack([np.full(len(ends), target), ends], axis=1)
-    layout = ego_layout(study.dataset.graph, target, pairs, study.dataset.positions, second=0)
+    layout = ego_layout(study.dataset.graph, target, _joined(target, ends), study.dataset.positions, second=0)
     return replace(layout, hidden=len(false) - len(ends))
 
 
 def clean_view(study: Study, layout: EgoLayout, inspection: Inspection) -> EgoView:
     """The target's private edges in a layout shared with a noised graph."""
-    near = study.dataset.graph.neighbours(inspection.universe.target)
-    return _view(study, layout.only(np.isin(layout.rows, near)), study.scorer, inspection, {"private": near})
+    target = inspection.universe.target
+    near = study.dataset.graph.neighbours(target)
+    ties = {"private": _joined(target, near)}
+    return _view(study, layout.only(np.isin(layout.rows, near)), study.scorer, inspection, ties)
 
 
 def noised_view(study: Study, layout: EgoLayout, noisy: GCNScorer, inspection: Inspection) -> EgoView:
@@ -53,17 +81,17 @@ def noised_view(study: Study, layout: EgoLayout, noisy: GCNScorer, inspection: I
     target = inspection.universe.target
     clean, noised = study.dataset.graph.neighbours(target), noisy.graph.neighbours(target)
     ties = {
-        "private": np.intersect1d(clean, noised),
-        "false": np.setdiff1d(noised, clean),
-        "lost": np.setdiff1d(clean, noised),
+        "private": _joined(target, np.intersect1d(clean, noised)),
+        "false": _joined(target, np.setdiff1d(noised, clean)),
+        "lost": _joined(target, np.setdiff1d(clean, noised)),
     }
     bare = replace(layout, ties=np.empty((0, 2), dtype=np.int64))
     return _view(study, bare, noisy, inspection, ties)
 
 
-def _other_ends(pairs: np.ndarray, target: int) -> np.ndarray:
-    """The end of each pair that isn't the target (of a two-hop pair, its first end)."""
-    return np.where(pairs[:, 0] == target, pairs[:, 1], pairs[:, 0]).astype(np.int64)
+def _joined(target: int, ends: np.ndarray) -> np.ndarray:
+    """The pairs that join `ends` (k rows) to the target, k x 2."""
+    return np.stack([np.full(len(ends), target), ends], axis=1)
 
 
 def _view(
@@ -78,5 +106,5 @@ def _view(
         classes=tuple(nodes.classes[label] for label in predicted),
         degrees=tuple(int(scorer.graph.degree[row]) for row in layout.rows),
         kinds=("target", *(near.get(int(label), "other") for label in predicted[1:])),
-        ties={kind: np.flatnonzero(np.isin(layout.rows, rows)) for kind, rows in ties.items()},
+        ties={kind: layout.places(pairs) for kind, pairs in ties.items()},
     )

@@ -44,6 +44,12 @@ class EgoLayout:
             raise KeyError(row)
         return int(found[0])
 
+    def places(self, pairs: np.ndarray) -> np.ndarray:
+        """Indices in `rows` of the pairs (k x 2 rows) of which both ends are drawn, k' x 2."""
+        order = np.argsort(self.rows)
+        drawn = pairs[np.isin(pairs, self.rows).all(axis=1)]
+        return order[np.searchsorted(self.rows, drawn, sorter=order)]
+
 
 def ego_layout(
     graph: PrivateGraph,
@@ -55,12 +61,14 @@ def ego_layout(
     """Lay out the target, its neighbours and the ends of public `pairs` (k x 2), then some two-hop nodes.
 
     The ring is ordered by the direction in which `positions` (N x 2) shows each node, else by row, and
-    turned to fit them best. A first-ring node's sector grows with the two-hop nodes drawn behind it.
+    turned to fit them best. A first-ring node's sector grows with the two-hop nodes drawn behind it. Of a
+    pair away from the target, the end that is not in the ring stands behind the one that is.
     """
-    public_ends = np.asarray(pairs, dtype=np.int64).ravel()
-    first = np.union1d(graph.neighbours(target), public_ends[public_ends != target])
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    own = (pairs == target).any(axis=1)
+    first = np.union1d(graph.neighbours(target), pairs[own].sum(axis=1) - target)
     first = _ordered(first, target, positions)
-    behind, hidden = _second_ring(graph, target, first, second)
+    behind, hidden = _second_ring(graph, target, first, pairs[~own], second)
     weight = 1.0 + np.array([len(children) for children in behind])
     stops = 2 * np.pi * np.cumsum(weight) / weight.sum() if len(first) else np.empty(0)
     width = 2 * np.pi * weight / weight.sum() if len(first) else np.empty(0)
@@ -100,13 +108,23 @@ def _turn(angles: np.ndarray, rows: np.ndarray, target: int, positions: np.ndarr
     return float(np.angle(np.exp(1j * (_direction(rows, target, positions) - angles)).sum()))
 
 
-def _second_ring(graph: PrivateGraph, target: int, first: np.ndarray, most: int) -> tuple[list[list[int]], int]:
-    """Two-hop nodes behind each first-ring node, each listed once, at most `most`, dealt out in turn."""
+def _second_ring(
+    graph: PrivateGraph, target: int, first: np.ndarray, pairs: np.ndarray, most: int
+) -> tuple[list[list[int]], int]:
+    """Nodes behind each first-ring node, each listed once, and how many two-hop nodes are left out.
+
+    The outer ends of public `pairs`, then two-hop nodes dealt out in turn while there are fewer than `most`.
+    """
     seen = {target, *first.tolist()}
     waiting = [[w for w in graph.neighbours(u).tolist() if w not in seen] for u in first.tolist()]
-    total = len({w for each in waiting for w in each})
+    reached = {w for each in waiting for w in each}
     chosen: list[list[int]] = [[] for _ in waiting]
-    room = most
+    sector = {u: place for place, u in enumerate(first.tolist())}
+    for u, w in np.concatenate([pairs, pairs[:, ::-1]]).tolist():
+        if u in sector and w not in seen:
+            chosen[sector[u]].append(w)
+            seen.add(w)
+    room = max(most - sum(map(len, chosen)), 0)
     while room and any(waiting):
         for mine, queue in zip(chosen, waiting, strict=True):
             while queue and queue[0] in seen:
@@ -115,7 +133,7 @@ def _second_ring(graph: PrivateGraph, target: int, first: np.ndarray, most: int)
                 mine.append(queue.pop(0))
                 seen.add(mine[-1])
                 room -= 1
-    return chosen, total - sum(map(len, chosen))
+    return chosen, len(reached - seen)
 
 
 def _ties(graph: PrivateGraph, target: int, rows: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,9 +49,9 @@ class GCNWeights:
             )
 
     def hidden_features(self, nodes: Nodes) -> np.ndarray:
-        """`Z = X W1`, N x h float64: public."""
+        """`Z = X W1`, N x h float64, read-only: public. The last ones made are kept, since every graph needs them."""
         self.check(nodes)
-        return nodes.x @ self.w1
+        return _hidden_features(self, nodes)
 
     def feature_influence(self, nodes: Nodes) -> np.ndarray:
         """`||W1[d,:]||_2` of each feature, F float64: public."""
@@ -76,6 +77,13 @@ class GCNWeights:
         for value in (self.w1, self.b1, self.w2, self.b2):
             hasher.update(repr(value.shape).encode() + value.tobytes())
         return hasher.hexdigest()
+
+
+@functools.lru_cache(maxsize=2)
+def _hidden_features(weights: GCNWeights, nodes: Nodes) -> np.ndarray:
+    hidden = nodes.x @ weights.w1
+    hidden.setflags(write=False)
+    return hidden
 
 
 def normalised_adjacency(graph: Graph) -> sparse.csr_array:

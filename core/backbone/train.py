@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,14 +52,14 @@ def train_gcn(dataset: Dataset, seed: int = 0, hidden: int = 32, steps: int = 20
     b1, b2 = (torch.zeros(shape[1], device=device, requires_grad=True) for shape in shapes)
     optimiser = torch.optim.Adam([w1, b1, w2, b2], lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     a_hat = _sparse(normalised_adjacency(dataset.graph), device)
-    x = _sparse(nodes.x, device)
+    x, x_transposed = _sparse(nodes.x, device), _sparse(nodes.x.T.tocsr(), device)
     train, labels = torch.tensor(rows, device=device), torch.tensor(dataset.labels[rows], device=device)
     with single_threaded(max(nodes.x.nnz, nodes.n * hidden, 2 * dataset.graph.m)):
         for _ in range(steps):
             optimiser.zero_grad()
-            state = torch.relu(torch.sparse.mm(a_hat, torch.sparse.mm(x, w1)) + b1)
+            state = torch.relu(_product(a_hat, a_hat, _product(x, x_transposed, w1)) + b1)
             kept = (torch.rand(state.shape, generator=generator) >= DROPOUT).to(device) / (1.0 - DROPOUT)
-            logits = torch.sparse.mm(a_hat, (state * kept) @ w2) + b2
+            logits = _product(a_hat, a_hat, (state * kept) @ w2) + b2
             functional.cross_entropy(logits[train], labels).backward()
             optimiser.step()
     arrays = (part.detach().cpu().numpy().astype(np.float64) for part in (w1, b1, w2, b2))
@@ -73,6 +74,24 @@ def measured(dataset: Dataset, weights: GCNWeights) -> Backbone:
 def _glorot(shape: tuple[int, int], generator: torch.Generator) -> torch.Tensor:
     bound = (6.0 / sum(shape)) ** 0.5
     return (torch.rand(shape, generator=generator) * 2.0 - 1.0) * bound
+
+
+class _Product(torch.autograd.Function):
+    """`matrix @ dense` whose backward pass is handed the transpose, which torch would make anew at each step."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: torch.Tensor, transposed: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
+        ctx.transposed = transposed
+        return torch.sparse.mm(matrix, dense)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[None, None, torch.Tensor]:
+        return None, None, torch.sparse.mm(ctx.transposed, gradients[0])
+
+
+def _product(matrix: torch.Tensor, transposed: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
+    """`matrix @ dense` for a constant sparse matrix (n x m CSR) and its transpose."""
+    return _Product.apply(matrix, transposed, dense)
 
 
 def _sparse(matrix: sparse.csr_array, device: str) -> torch.Tensor:

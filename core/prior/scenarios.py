@@ -13,10 +13,13 @@ from core.backbone.gcn import GCNWeights, softmax
 from core.backbone.module import FrozenModule
 from core.graph import Nodes, PublicGraph
 from core.prior.completion import Completion, HiddenTies, Trust
+from core.progress import Progress, Stop
 from core.scoring.blackbox import BlackBoxScorer
+from core.scoring.deletions import Deletions
 from core.scoring.factorised import GCNScorer, spread
 from core.scoring.masks import masked_rows
-from core.scoring.messages import CandidateLogits, Surroundings
+from core.scoring.messages import Surroundings
+from core.scoring.twohop import Touched, TwoHopDeletions, TwoHopLogits
 from core.snapshot import Snapshot
 from core.universe import Universe
 
@@ -45,7 +48,7 @@ class PublicModel:
         self._weights = weights
         graph = PublicGraph(nodes, snapshot.pairs)
         self._known = GCNScorer(graph, weights)
-        self._candidates = CandidateLogits(weights, torch.device("cpu"), DTYPE)
+        self._candidates = TwoHopLogits(weights, torch.device("cpu"), DTYPE)
         self.hidden = round(len(snapshot) / share) - len(snapshot) if share > 0 else 0
         self._features = weights.hidden_features(nodes)
         self._ties = HiddenTies(graph, self.hidden, softmax(self._known.clean), self._features)
@@ -59,6 +62,8 @@ class PublicModel:
         First the random completions of the snapshot, `completions` for each `Trust`; the snapshot itself
         where nothing is hidden. Then "whatever lowers the public margin flips" and "whatever raises it
         flips", for the case that the target lies on the boundary and the public is wrong about its side.
+        A pair away from the target is a public tie, so every completion holds it; ties drawn between the
+        target's new neighbours and its ends are left out, as those to the ends of other pairs are.
         """
         known = self._known.score(universe)
         completed = self._completed(universe) if self.hidden else [known.flips]
@@ -73,12 +78,21 @@ class PublicModel:
             near = self._surroundings(universe.target, completion)
             more = near.degree.shape[1] - len(resolved.neighbours)
             there = replace(resolved, tied=np.pad(resolved.tied, ((0, 0), (0, more))))
-            logits = self._candidates.logits(near, there, masked)
+            logits = self._logits(near, there, masked)
             for mine in logits:
                 original = int(mine[0, 0].argmax())
                 clean = mine[..., original].clone()
                 mine[..., original] = -torch.inf
                 yield spread(mine.amax(dim=2) > clean, universe, there) & (universe.sizes > 0)
+
+    def _logits(self, near: Surroundings, resolved: Deletions | TwoHopDeletions, masked: torch.Tensor) -> torch.Tensor:
+        """Logits in each completion; a touched node counts with the mean degree that the sums over ties took."""
+        if isinstance(resolved, Deletions):
+            return self._candidates.logits(near, resolved, masked)
+        degree = torch.from_numpy(self._root[resolved.touched] ** 2).to(DTYPE)
+        hidden = torch.from_numpy(self._features[resolved.touched]).to(DTYPE)
+        far = Touched(hidden, degree.expand(len(near.degree), -1))
+        return self._candidates.two_hop_logits(near, far, resolved, masked)
 
     def _surroundings(self, target: int, completion: Completion) -> Surroundings:
         """The target's surroundings in each completion; two hops away degrees stand at their mean."""
@@ -120,9 +134,14 @@ class SnapshotModel:
         snapshot.check(nodes)
         self._known = BlackBoxScorer(PublicGraph(nodes, snapshot.pairs), weights, check=False)
 
-    def scenarios(self, universe: Universe) -> np.ndarray:
-        """Which candidate flips on the snapshot graph, and the two scenarios of the boundary, 3 x nE x nF bool."""
-        known = self._known.score(universe)
+    def scenarios(
+        self, universe: Universe, progress: Progress | None = None, cancelled: Stop | None = None
+    ) -> np.ndarray:
+        """Which candidate flips on the snapshot graph, and the two scenarios of the boundary, 3 x nE x nF bool.
+
+        `progress` counts passes; raises `Cancelled` on request.
+        """
+        known = self._known.score(universe, progress=progress, cancelled=cancelled)
         return np.stack([known.flips, *_boundary(known.margin, known.clean_margin, universe)])
 
 

@@ -9,12 +9,14 @@ from core.backbone.gcn import softmax
 from core.backbone.module import FrozenModule
 from core.errors import BadInput
 from core.graph import Graph
-from core.scoring.deletions import Deletions, deletions
+from core.progress import Progress, Stop
+from core.scoring.deletions import Deletions
 from core.scoring.factorised import spread
 from core.scoring.induced import COPY_ELEMENTS, edited_logits, induced
 from core.scoring.locality import check_locality
 from core.scoring.scores import Scores
-from core.universe import Arm, Universe
+from core.scoring.twohop import TwoHopDeletions, any_deletions
+from core.universe import Universe
 
 
 class BlackBoxScorer:
@@ -41,13 +43,19 @@ class BlackBoxScorer:
             raise BadInput("graph: found one of other nodes, expected those that the backbone was checked on")
         return BlackBoxScorer(graph, self.weights, self.elements, check=False)
 
-    def score(self, universe: Universe, margins: bool = True) -> Scores:
-        """Score every candidate; raises `BadInput` for a universe of another node set.
+    def score(
+        self,
+        universe: Universe,
+        margins: bool = True,
+        progress: Progress | None = None,
+        cancelled: Stop | None = None,
+    ) -> Scores:
+        """Score every candidate; raises `BadInput` for a universe of another node set, `Cancelled` on request.
 
-        Without `margins` their array is NaN, as the factorised scorer leaves it.
+        Without `margins` their array is NaN, as the factorised scorer leaves it. `progress` counts passes.
         """
         resolved = self.resolve(universe)
-        logits = self._distinct_logits(universe, resolved)
+        logits = self._distinct_logits(universe, resolved, progress, cancelled)
         clean = self.clean[universe.target]
         margin = _margins(logits, int(clean.argmax())) if margins else np.full((1, 1), np.nan)
         return Scores(
@@ -63,24 +71,31 @@ class BlackBoxScorer:
         resolved = self.resolve(universe)
         return spread(torch.from_numpy(self._distinct_logits(universe, resolved)), universe, resolved)
 
-    def resolve(self, universe: Universe) -> Deletions:
+    def resolve(self, universe: Universe) -> Deletions | TwoHopDeletions:
         """What each edge subset deletes on this graph; raises `BadInput` for a universe of another node set."""
         n, f = self.graph.nodes.x.shape
         if universe.edge_pairs.max(initial=universe.target) >= n or universe.feature_dims.max(initial=-1) >= f:
             raise BadInput(f"universe: found one of another graph, expected rows below {n} and features below {f}")
-        return deletions(self.graph, universe)
+        return any_deletions(self.graph, universe)
 
-    def _distinct_logits(self, universe: Universe, resolved: Deletions) -> np.ndarray:
+    def _distinct_logits(
+        self,
+        universe: Universe,
+        resolved: Deletions | TwoHopDeletions,
+        progress: Progress | None = None,
+        cancelled: Stop | None = None,
+    ) -> np.ndarray:
         """Logits of each distinct deletion set and mask set, nR x (nF or 1) x C."""
         near = induced(self.graph, universe.target, self.weights.layers + 1)
         x = self.graph.nodes.x[near.rows].toarray()
-        keep = near.kept(resolved.neighbours[resolved.slots], resolved.members)
-        return edited_logits(self.weights, near, x, _own_rows(x[near.place], universe), keep, self.elements)
+        keep = near.kept(universe.edge_pairs[resolved.exists], resolved.members)
+        own = _own_rows(x[near.place], universe)
+        return edited_logits(self.weights, near, x, own, keep, self.elements, progress, cancelled)
 
 
 def _own_rows(row: np.ndarray, universe: Universe) -> np.ndarray:
     """The target's features (F) under each mask set, nF x F; one row where masks are inert."""
-    if universe.arm is Arm.INERT_MASKS:
+    if universe.arm.inert:
         return row[None]
     rows = np.tile(row, (universe.shape[1], 1))
     subset, member = np.nonzero(universe.feature_subsets >= 0)

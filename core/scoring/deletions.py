@@ -53,14 +53,7 @@ def deletions(graph: Graph, universe: Universe) -> Deletions:
     ends = pairs.sum(axis=1)[exists] - target
     slots = np.searchsorted(neighbours, ends)
 
-    chosen = np.zeros((universe.shape[0], len(pairs)), dtype=bool)
-    rows, columns = np.nonzero(universe.edge_subsets >= 0)
-    chosen[rows, universe.edge_subsets[rows, columns]] = True
-    if exists.all():
-        members, inverse = chosen, np.arange(len(chosen))
-    else:
-        members, inverse = np.unique(chosen[:, exists], axis=0, return_inverse=True)
-
+    members, inverse = distinct_sets(universe, exists)
     tied = np.zeros((len(ends), len(neighbours)), dtype=bool)
     for i, end in enumerate(ends):
         tied[i] = np.isin(neighbours, graph.neighbours(int(end)), assume_unique=True)
@@ -78,7 +71,7 @@ def deletions(graph: Graph, universe: Universe) -> Deletions:
         exists,
         slots,
         members,
-        inverse.ravel(),
+        inverse,
         tied,
         crowded,
         entry_set,
@@ -87,3 +80,14 @@ def deletions(graph: Graph, universe: Universe) -> Deletions:
         cases[:, 1],
         cases[:, 2:].astype(bool),
     )
+
+
+def distinct_sets(universe: Universe, exists: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct sets `R = S_E ∩ E` (nR x kX bool), and which of them each edge subset amounts to (nE)."""
+    chosen = np.zeros((universe.shape[0], len(exists)), dtype=bool)
+    rows, columns = np.nonzero(universe.edge_subsets >= 0)
+    chosen[rows, universe.edge_subsets[rows, columns]] = True
+    if exists.all():
+        return chosen, np.arange(len(chosen))
+    members, inverse = np.unique(chosen[:, exists], axis=0, return_inverse=True)
+    return members, inverse.ravel()

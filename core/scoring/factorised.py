@@ -8,10 +8,12 @@ import torch
 from core.backbone.gcn import GCNWeights, normalised_adjacency
 from core.errors import BadInput
 from core.graph import Graph
-from core.scoring.deletions import Deletions, deletions
+from core.scoring.deletions import Deletions
 from core.scoring.masks import masked_rows
-from core.scoring.messages import CandidateLogits, Surroundings
+from core.scoring.messages import Surroundings
 from core.scoring.scores import Scores
+from core.scoring.sets import States
+from core.scoring.twohop import Touched, TwoHopDeletions, TwoHopLogits, any_deletions
 from core.universe import Universe
 
 
@@ -33,14 +35,12 @@ class GCNScorer:
         self.weights = weights
         self.device = torch.device(device)
         self.dtype = dtype
-        self._candidates = CandidateLogits(weights, self.device, dtype)
+        self._candidates = TwoHopLogits(weights, self.device, dtype)
         a_hat = normalised_adjacency(graph)
         z = weights.hidden_features(graph.nodes)
         first = a_hat @ z
         self.clean = a_hat @ (np.maximum(first + weights.b1, 0.0) @ weights.w2) + weights.b2
-        self._z, self._first, self._d, self._b1 = (
-            torch.tensor(part, dtype=dtype, device=self.device) for part in (z, first, graph.degree + 1.0, weights.b1)
-        )
+        self.states = States(graph, z, first, weights.b1)
 
     def on(self, graph: Graph) -> GCNScorer:
         """A scorer of another graph under the same backbone."""
@@ -54,7 +54,7 @@ class GCNScorer:
         resolved = self.resolve(universe)
         logits = self._distinct_logits(universe, resolved)
         clean = self.clean[universe.target]
-        margin = _margins(logits, int(clean.argmax())) if margins else torch.full((1, 1), torch.nan)
+        margin = margins_of(logits, int(clean.argmax())) if margins else torch.full((1, 1), torch.nan)
         return Scores(
             universe,
             clean,
@@ -68,29 +68,39 @@ class GCNScorer:
         resolved = self.resolve(universe)
         return spread(self._distinct_logits(universe, resolved), universe, resolved)
 
-    def resolve(self, universe: Universe) -> Deletions:
+    def resolve(self, universe: Universe) -> Deletions | TwoHopDeletions:
         """What each edge subset deletes on this graph; raises `BadInput` for a universe of another node set."""
-        n = self.graph.n
-        if universe.target >= n or (len(universe.edge_pairs) and universe.edge_pairs.max() >= n):
-            raise BadInput(f"universe: found one of another graph, expected rows below {n}")
-        return deletions(self.graph, universe)
+        self.check(universe)
+        return any_deletions(self.graph, universe)
+
+    def check(self, universe: Universe) -> None:
+        """Raise `BadInput` for a universe of another node set."""
+        if universe.edge_pairs.max(initial=universe.target) >= self.graph.n:
+            raise BadInput(f"universe: found one of another graph, expected rows below {self.graph.n}")
 
     def surroundings(self, target: int, neighbours: np.ndarray) -> Surroundings:
         """What the logits of `target` depend on, `neighbours` in the order given (deg rows); B = 1."""
-        near = torch.tensor(neighbours, dtype=torch.int64, device=self.device)
-        degree, target_degree = self._d[near], self._d[target]
-        offset = self._first[near] - self._z[target] / torch.sqrt(degree * target_degree)[:, None] + self._b1
-        alone = (target_degree, degree, self._z[near], offset, torch.ones_like(degree))
-        return Surroundings(*(part[None] for part in alone))
+        states = self.states
+        degree, target_degree = states.degree[neighbours], states.degree[target]
+        back = states.hidden[target] / np.sqrt(degree * target_degree)[:, None]
+        offset = states.first[neighbours] - back + states.bias
+        alone = (target_degree, degree, states.hidden[neighbours], offset, np.ones_like(degree))
+        return Surroundings(*(self._tensor(part)[None] for part in alone))
 
-    def _distinct_logits(self, universe: Universe, resolved: Deletions) -> torch.Tensor:
-        masked = torch.tensor(
-            masked_rows(self.graph.nodes, self.weights, universe), dtype=self.dtype, device=self.device
-        )
-        return self._candidates.logits(self.surroundings(universe.target, resolved.neighbours), resolved, masked)[0]
+    def _distinct_logits(self, universe: Universe, resolved: Deletions | TwoHopDeletions) -> torch.Tensor:
+        masked = self._tensor(masked_rows(self.graph.nodes, self.weights, universe))
+        near = self.surroundings(universe.target, resolved.neighbours)
+        if isinstance(resolved, Deletions):
+            return self._candidates.logits(near, resolved, masked)[0]
+        touched = resolved.touched
+        far = Touched(self._tensor(self.states.hidden[touched]), self._tensor(self.states.degree[touched])[None])
+        return self._candidates.two_hop_logits(near, far, resolved, masked)[0]
+
+    def _tensor(self, values: np.ndarray) -> torch.Tensor:
+        return torch.tensor(values, dtype=self.dtype, device=self.device)
 
 
-def spread(values: torch.Tensor, universe: Universe, resolved: Deletions) -> np.ndarray:
+def spread(values: torch.Tensor, universe: Universe, resolved: Deletions | TwoHopDeletions) -> np.ndarray:
     """Copy results of distinct candidates (nR x (nF or 1) x ...) to all (no-op pairs and inert masks repeat them)."""
     array = values.cpu().numpy()
     if 1 < len(array) != universe.shape[0]:
@@ -98,7 +108,7 @@ def spread(values: torch.Tensor, universe: Universe, resolved: Deletions) -> np.
     return np.broadcast_to(array, universe.shape + array.shape[2:])
 
 
-def _margins(logits: torch.Tensor, original: int) -> torch.Tensor:
+def margins_of(logits: torch.Tensor, original: int) -> torch.Tensor:
     """Probability of the clean class minus the largest other one, per candidate."""
     if logits.shape[2] == 1:
         return torch.ones_like(logits[..., 0])

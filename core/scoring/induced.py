@@ -9,6 +9,7 @@ import torch
 
 from core.backbone.module import FrozenModule, edge_index
 from core.graph import Graph
+from core.progress import Progress, Stop, tracked
 from core.threads import single_threaded
 
 COPY_ELEMENTS = 1 << 20  # of nodes and messages x features in a pass: 8 MiB of float64, measured fastest
@@ -26,14 +27,15 @@ class Induced:
     place: int
     links: torch.Tensor
 
-    def kept(self, ends: np.ndarray, cut: np.ndarray) -> torch.Tensor:
-        """Which links each copy keeps, k x m bool. `ends`: e rows tied to the target; `cut`: k x e bool."""
-        places = np.searchsorted(self.rows, ends)
-        source, destination = self.links.numpy()
-        other = np.where(source == self.place, destination, np.where(destination == self.place, source, -1))
-        link, end = np.nonzero(other[:, None] == places)
-        keep = np.ones((len(cut), len(source)), dtype=bool)
-        keep[:, link] = ~cut[:, end]
+    def kept(self, pairs: np.ndarray, cut: np.ndarray) -> torch.Tensor:
+        """Which links each copy keeps, k x m bool. `pairs`: e x 2 rows; `cut`: k x e bool, what it goes without.
+
+        A pair that is no edge in here, or not in here at all, is no link and cuts none.
+        """
+        links = np.sort(self.rows[self.links.numpy()], axis=0)
+        link, pair = np.nonzero((links[:, :, None] == np.sort(pairs, axis=1).T[:, None]).all(axis=0))
+        keep = np.ones((len(cut), links.shape[1]), dtype=bool)
+        keep[:, link] = ~cut[:, pair]
         return torch.from_numpy(keep)
 
 
@@ -61,11 +63,14 @@ def edited_logits(
     own: np.ndarray,
     keep: torch.Tensor,
     elements: int = COPY_ELEMENTS,
+    progress: Progress | None = None,
+    cancelled: Stop | None = None,
 ) -> np.ndarray:
     """Logits of the target in each edited copy of its subgraph, k x j x C.
 
     `x`: n x F features of the subgraph; `own`: j x F, what stands in the target's row; `keep`: k x m
-    bool, the links that remain. Copies lie side by side in one pass, as many as `elements` allow.
+    bool, the links that remain. Copies lie side by side in one pass, as many as `elements` allow;
+    `progress` counts passes. Raises `Cancelled` on request.
     """
     n, f = x.shape
     links = near.links.shape[1]
@@ -76,7 +81,7 @@ def edited_logits(
     shifted = near.links[:, None] + (torch.arange(at_once) * n)[:, None]
     result = []
     with single_threaded(copies.numel()):
-        for start in range(0, jobs, at_once):
+        for start in tracked(range(0, jobs, at_once), progress, cancelled):
             job = torch.arange(start, min(start + at_once, jobs))
             edits, used = job // len(own), len(job)
             copies.view(at_once, n, f)[:used, near.place] = rows[job % len(own)]

@@ -21,10 +21,10 @@ SEED = 20261201
 def check_locality(weights: FrozenModule, graph: Graph, clean: np.ndarray) -> None:
     """Raise `UnsupportedBackbone` unless the scorer's copies of subgraphs get the logits of full-graph passes.
 
-    Tried at targets from the smallest degree to the largest, on the graph as it is and with edges
-    deleted and features masked, and the same on a long public graph made of the nodes' features, since
-    a small graph lies within reach whole and would hide a module that pools over it. `clean`: N x C
-    logits of `graph`. A pass is evidence, not proof: modules that look far only at times can't be told.
+    Tried at targets from the smallest degree to the largest, on the graph as it is and with edges at the
+    target and near it deleted and features masked, and the same on a long public graph made of the nodes'
+    features, since a small graph lies within reach whole and would hide a module that pools over it. `clean`:
+    N x C logits of `graph`. A pass is evidence, not proof: modules that look far only at times can't be told.
     """
     stretched = _stretched(graph.nodes, weights.layers)
     for place, known in ((stretched, weights.logits(stretched)), (graph, clean)):
@@ -42,14 +42,16 @@ def _check(weights: FrozenModule, graph: Graph, clean: np.ndarray) -> None:
         x = graph.nodes.x[near.rows].toarray()
         neighbours = graph.neighbours(target)
         ends = rng.permutation(neighbours)[:CUTS]
+        links = near.rows[near.links.numpy()].T
+        gone = np.concatenate([np.stack([np.full(len(ends), target), ends], axis=1), rng.permutation(links)[:CUTS]])
         nonzero = np.flatnonzero(x[near.place])
         own = np.stack([x[near.place]] * 2)
         own[1, rng.permutation(nonzero)[:MASKS]] = 0.0
-        cut = np.stack([np.zeros(len(ends), dtype=bool), np.ones(len(ends), dtype=bool)])
-        logits = edited_logits(weights, near, x, own, near.kept(ends, cut))
+        cut = np.stack([np.zeros(len(gone), dtype=bool), np.ones(len(gone), dtype=bool)])
+        logits = edited_logits(weights, near, x, own, near.kept(gone, cut))
         right = weights.agree(logits[0, 0], clean[target])
         if target in edited and right:
-            full = [_full_pass(weights, graph, target, ends, row) for row in own]
+            full = [_full_pass(weights, graph, target, gone, row) for row in own]
             right = weights.agree(logits[1], np.stack(full))
         if not right:
             raise UnsupportedBackbone(
@@ -58,10 +60,9 @@ def _check(weights: FrozenModule, graph: Graph, clean: np.ndarray) -> None:
             )
 
 
-def _full_pass(weights: FrozenModule, graph: Graph, target: int, ends: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Logits of the target on the whole graph without its edges to `ends` and with the features `own`, C."""
-    gone = np.sort(np.stack([np.full(len(ends), target), ends], axis=1), axis=1)
-    kept = graph.edges[~(graph.edges[:, None] == gone).all(axis=2).any(axis=1)]
+def _full_pass(weights: FrozenModule, graph: Graph, target: int, gone: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Logits of the target on the whole graph without the pairs `gone` and with the features `own`, C."""
+    kept = graph.edges[~(graph.edges[:, None] == np.sort(gone, axis=1)).all(axis=2).any(axis=1)]
     x = graph.nodes.x.toarray()
     x[target] = own
     return weights.forward(torch.from_numpy(x), edge_index(replace(graph, edges=kept).adjacency))[target]

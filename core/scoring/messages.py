@@ -95,6 +95,17 @@ class CandidateLogits:
             parts.append(disturbed)
         return logits.add_((torch.cat(parts, dim=1) @ torch.cat(terms, dim=1).flatten(2)).view_as(logits))
 
+    def sums(self, offset: np.ndarray, weight: np.ndarray, kept: np.ndarray, masked: np.ndarray) -> torch.Tensor:
+        """Logits of sets that sum messages under each mask set, R x nF x C.
+
+        `offset`: m x h, `weight`: m, of each message. `kept`: R x m of ones, which ones a set sums. `masked`: nF x h.
+        """
+        states, weights, sets, rows = (
+            torch.from_numpy(part).to(self.device, self.dtype) for part in (offset, weight, kept, masked)
+        )
+        each = self._messages(states[None], weights[None], rows)[0]
+        return (sets @ each.flatten(1)).unflatten(1, each.shape[1:]).add_(self._b2)
+
     def _messages(self, offset: torch.Tensor, weight: torch.Tensor, masked: torch.Tensor) -> torch.Tensor:
         """`weight ReLU(offset + z_v(S_F)) W2` for B x k rows, B x k x nF x C."""
         rows = offset.flatten(0, 1)

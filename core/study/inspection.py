@@ -40,7 +40,8 @@ class Inspection:
 
     `public_only`: the figures of a draw from the guided prior at ε = 0, without a size penalty, which
     reads no private edge: what an analyst could do alone. `prior_alone`: of a draw from the base measure
-    of this very release.
+    of this very release. `disclosed`: how many snapshot pairs are public at this rho; `disclosed_ties`:
+    how many of these are private edges still, which nobody but the owner may know.
     """
 
     dataset: Dataset
@@ -53,6 +54,8 @@ class Inspection:
     public_only: Metrics
     levels: tuple[Level, ...]
     simulated: bool
+    disclosed: int
+    disclosed_ties: int
 
     @property
     def universe(self) -> Universe:
@@ -103,6 +106,8 @@ class Inspection:
             "owner_only": True,
             "dataset": self.dataset.name,
             "snapshot": "simulated" if self.simulated else "given",
+            "snapshot_disclosed": self.disclosed,
+            "snapshot_ties": self.disclosed_ties,
             "epsilon": self.distribution.epsilon,
             "rho": self.rho,
             "prior": self.distribution.prior.name,

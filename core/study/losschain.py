@@ -22,6 +22,9 @@ from core.study.study import Study
 class LossChain:
     """Flip rates of one population at four stages, each in [0, 1] and no larger than the one before.
 
+    In the two-hop arms `prior` can exceed `support`: a shorter snapshot lists two-hop pairs that the
+    whole one has no room for.
+
     Means over targets, then seeds (PrivCFS, appendix D). `unrestricted`: targets that some
     `max_edges` private edges within reach and some masks of `U_F(v)` flip, privacy aside; a lower
     bound where `not_exhaustive`, the number of targets whose search found nothing but was cut
@@ -41,7 +44,7 @@ class LossChain:
 
     @property
     def steps(self) -> dict[str, float]:
-        """What each step adds to the rate, at most 0: `support`, `prior`, then `noise`."""
+        """What each step adds to the rate, at most 0 (but see `prior`): `support`, `prior`, then `noise`."""
         return {
             "support": self.support - self.unrestricted,
             "prior": self.prior - self.support,
@@ -80,7 +83,7 @@ def loss_chain(
     not_exhaustive = 0
     for target in tracked([int(target) for target in targets], progress, cancelled):
         stages = np.array([_released(desk, target, rho, epsilon, settings) for desk in desks]).mean(axis=0)
-        flips = stages[0] > 0  # a candidate of C_v is one of the sets of the first stage
+        flips = stages[:2].max() > 0  # a candidate of C_v is one of the sets of the first stage
         if not flips:
             found = unrestricted_flip(scorer, study.scores(target, 1.0, settings).universe)
             flips = found.flips

@@ -40,8 +40,8 @@ class EgoView:
     """What one ego graph shows, beside where.
 
     `ids`, `classes`, `degrees`, `kinds`: one entry per node of `layout`; a kind is a key of
-    `NODE_SHAPES`. `ties`: for each key of `STYLES` but context and marked, the places in the layout of
-    the nodes that a tie of that kind joins to the target.
+    `NODE_SHAPES`. `ties`: for each key of `STYLES` but context and marked, the pairs of places in the layout
+    (k x 2) that a tie of that kind joins.
     """
 
     layout: EgoLayout
@@ -77,7 +77,7 @@ class EgoFigure:
         self._labels = source("x", "y", "text", "dx", "dy", "align")
         self._ends, self._cuts = source("x", "y", "size"), source("x", "y")
         self._view: EgoView | None = None
-        self._marked: tuple[list[int], bool] = ([], False)
+        self._flips = False
         self._listener: Callable[[int], None] | None = None
         self._build()
         self.pane = pane(self.figure)
@@ -134,10 +134,14 @@ class EgoFigure:
         between = at[layout.ties]
         self._ties["context"].data = _segments(between[:, 0], between[:, 1])
         names = ["" for _ in view.ids]
-        for kind, places in view.ties.items():
-            self._ties[kind].data = _segments(np.zeros((len(places), 2)), at[places])
-            for place in places:
+        for kind, pairs in view.ties.items():
+            self._ties[kind].data = _segments(at[pairs[:, 0]], at[pairs[:, 1]])
+            own = (pairs == 0).any(axis=1)
+            for place in pairs[own].sum(axis=1):
                 names[place] = TIE_NAMES[kind]
+            for place in np.unique(pairs[~own]):
+                if layout.ring[place] == 2:
+                    names[place] = f"two hops away, {TIE_NAMES[kind]}"
         crowd = int((layout.ring == 1).sum()) > CROWD
         self._lines["private"].glyph.line_alpha = 0.35 if crowd else 1.0
         names[0] = "the target"
@@ -154,20 +158,22 @@ class EgoFigure:
             "fill": self._fills(view),
         }
         self._labels.data = _labels(view)
-        self.mark([], False)
+        self.mark(np.empty((0, 2), dtype=np.int64), False)
 
-    def mark(self, rows: list[int], flips: bool) -> None:
-        """Mark the ties from the target to `rows` as cut: a coloured core, a cross, a ring at both ends."""
-        self._marked = (rows, flips)
+    def mark(self, pairs: np.ndarray, flips: bool) -> None:
+        """Mark `pairs` (k x 2 rows) as cut: a coloured core, a cross, a ring at both ends; those drawn only."""
+        self._flips = flips
         if self._view is None:
             return
         layout = self._view.layout
-        places = [layout.place(row) for row in rows]
-        tips = np.stack([layout.x[places], layout.y[places]], axis=1)
-        self._ties["marked"].data = _segments(np.zeros_like(tips), tips)
-        self._cuts.data = {"x": tips[:, 0] / 2, "y": tips[:, 1] / 2}
+        places = layout.places(pairs)
+        at = np.stack([layout.x, layout.y], axis=1)
+        start, stop = at[places[:, 0]], at[places[:, 1]]
+        self._ties["marked"].data = _segments(start, stop)
+        middle = (start + stop) / 2
+        self._cuts.data = {"x": middle[:, 0], "y": middle[:, 1]}
         sizes = _sizes(layout)
-        ringed = [0, *places] if places else []
+        ringed = np.unique(places)
         self._ends.data = {"x": layout.x[ringed], "y": layout.y[ringed], "size": sizes[ringed] + 11}
         self._colour_mark()
         push(self.pane)
@@ -193,7 +199,7 @@ class EgoFigure:
         self._colour_mark()
 
     def _colour_mark(self) -> None:
-        colour = self._palette.flip if self._marked[1] else self._palette.same
+        colour = self._palette.flip if self._flips else self._palette.same
         for glyph in (self._lines["marked"].glyph, self._end_glyph.glyph, self._cut_glyph.glyph):
             glyph.line_color = colour
 
@@ -257,6 +263,7 @@ def _widest_gap(angles: np.ndarray) -> float:
 
 
 def _thick(view: EgoView) -> np.ndarray:
-    """Places of the nodes at the ends of public candidates."""
-    places = [view.ties[kind] for kind in ("public", "absent") if kind in view.ties]
-    return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *places]))
+    """Places of the nodes in the first ring at the ends of public candidates."""
+    places = [view.ties[kind].ravel() for kind in ("public", "absent") if kind in view.ties]
+    ends = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *places]))
+    return ends[view.layout.ring[ends] == 1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.backbone.gcn import GCNWeights
 from core.graph import PrivateGraph
-from core.universe import Arm, Universe
+from core.universe import Universe
 from tests.core.smallgraphs import dense_logits
 
 Edges = tuple[tuple[int, int], ...]
@@ -19,7 +19,7 @@ def masked_features(x: np.ndarray, universe: Universe) -> list[np.ndarray]:
     matrices = []
     for subset in universe.feature_subsets:
         masked = x.copy()
-        if universe.arm is not Arm.INERT_MASKS:
+        if not universe.arm.inert:
             masked[universe.target, universe.feature_dims[subset[subset >= 0]]] = 0.0
         matrices.append(masked)
     return matrices

@@ -10,7 +10,7 @@ from torch_geometric.nn import GAT, GCN, GIN, GCNConv, GraphSAGE
 from core.backbone.gcn import GCNWeights
 from core.graph import Graph, PrivateGraph
 from core.threads import single_threaded
-from core.universe import Arm, Universe
+from core.universe import Universe
 from tests.core.smallgraphs import Case, make_case
 
 SOUND = {
@@ -51,7 +51,7 @@ def brute_force(module: torch.nn.Module, graph: Graph, universe: Universe) -> np
         pairs, dims = universe.members(i, j)
         gone = {tuple(pair) for pair in pairs.tolist()}
         x = graph.nodes.x.toarray()
-        if universe.arm is not Arm.INERT_MASKS:
+        if not universe.arm.inert:
             x[universe.target, dims] = 0.0
         kept = [edge for edge in graph.edges.tolist() if tuple(edge) not in gone]
         result[i, j] = definition(module, x, kept)[universe.target]

@@ -11,7 +11,7 @@ from scipy import sparse
 from core.backbone.gcn import GCNWeights
 from core.graph import Nodes, PrivateGraph
 from core.snapshot import Snapshot
-from core.universe import Arm, Universe
+from core.universe import Universe
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def brute_force_logits(case: Case, universe: Universe) -> np.ndarray:
         gone = {tuple(pair) for pair in pairs.tolist()}
         kept = [edge for edge in case.graph.edges.tolist() if tuple(edge) not in gone]
         x = case.graph.nodes.x.toarray()
-        if universe.arm is not Arm.INERT_MASKS:
+        if not universe.arm.inert:
             x[universe.target, dims] = 0.0
         result[i, j] = dense_logits(x, kept, case.weights)[universe.target]
     return result

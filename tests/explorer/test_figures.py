@@ -92,8 +92,9 @@ def test_level_figure_keeps_the_kinds_apart(desk: Desk) -> None:
 def test_marked_intervention_is_ringed_at_both_ends(desk: Desk) -> None:
     assert desk.choose(target=0, rho=1.0)
     view = ReleaseView(desk, LIGHT)
-    end = int(desk.inspection.universe.edge_pairs[0].max())
-    view.ego.mark([end], True)
+    pair = desk.inspection.universe.edge_pairs[:1]
+    end = int(pair.max())
+    view.ego.mark(pair, True)
     place = view.ego._view.layout.place(end)
     layout = view.ego._view.layout
     assert list(view.ego._ends.data["x"]) == [0.0, layout.x[place]]
@@ -101,8 +102,30 @@ def test_marked_intervention_is_ringed_at_both_ends(desk: Desk) -> None:
     assert view.ego._cut_glyph.glyph.line_color == LIGHT.flip
     view.recolour(DARK)
     assert view.ego._cut_glyph.glyph.line_color == DARK.flip
-    view.ego.mark([], False)
+    view.ego.mark(np.empty((0, 2), dtype=np.int64), False)
     assert list(view.ego._ends.data["x"]) == []
+
+
+def test_a_pair_away_from_the_target_is_drawn_and_marked_where_it_is(desk: Desk) -> None:
+    """Its line joins its own ends and the cross stands between them; the end two steps away says what it is."""
+    assert desk.choose(target=16, rho=1.0, arm="two-hop")
+    view = ReleaseView(desk, LIGHT)
+    layout, pairs = view.ego._view.layout, desk.inspection.universe.edge_pairs
+    away = pairs[(pairs != 16).all(axis=1)]
+    assert len(away)
+    at = {row: (x, y) for row, x, y in zip(layout.rows.tolist(), layout.x, layout.y, strict=True)}
+    drawn = view.ego._ties["public"].data
+    lines = {((a, b), (c, d)) for a, b, c, d in zip(*(drawn[end] for end in ("x0", "y0", "x1", "y1")), strict=True)}
+    assert lines == {(at[u], at[w]) for u, w in pairs.tolist()}
+    names = dict(zip(layout.rows.tolist(), view.ego._nodes.data["tie"], strict=True))
+    outer = {row for row in away.ravel().tolist() if layout.ring[layout.place(row)] == 2}
+    assert outer and {names[row] for row in outer} == {"two hops away, public candidate"}
+    u, w = away[0].tolist()
+    view.ego.mark(away[:1], False)
+    assert (view.ego._cuts.data["x"][0], view.ego._cuts.data["y"][0]) == pytest.approx(np.add(at[u], at[w]) / 2)
+    assert sorted(view.ego._ends.data["x"]) == sorted([at[u][0], at[w][0]])
+    view.ego.mark(np.array([[16, 40]]), True)
+    assert not len(view.ego._cuts.data["x"])
 
 
 def test_a_tap_takes_the_node_and_leaves_no_selection(desk: Desk) -> None:

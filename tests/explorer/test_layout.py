@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.datasets import Dataset
-from explorer.ego import ego_view, layout_of
+from core.snapshot import Snapshot
+from core.universe import edge_candidates
+from explorer.ego import ego_view, ever_candidates, layout_of
 from explorer.layout import FIRST_RADIUS, SECOND_RADIUS, ego_layout
 from explorer.state import Desk
+from tests.core.smallgraphs import make_case
 
 NONE = np.empty((0, 2), dtype=np.int64)
 
@@ -80,11 +85,49 @@ def test_nodes_stay_put_while_rho_moves(desk: Desk) -> None:
         np.testing.assert_array_equal(later.x, places[0].x)
 
 
+@given(seed=st.integers(0, 10_000), k=st.integers(0, 8))
+def test_every_two_hop_candidate_of_any_rho_is_known_beforehand(seed: int, k: int) -> None:
+    snapshot = make_case(seed).snapshot
+    for target in range(3):
+        prefixes = [Snapshot(snapshot.pairs[:stop], 9, simulated=False) for stop in range(len(snapshot) + 1)]
+        listed = {tuple(pair) for part in prefixes for pair in edge_candidates(part, target, k, two_hop=True).tolist()}
+        expected = [pair for pair in snapshot.pairs.tolist() if tuple(pair) in listed]
+        assert ever_candidates(snapshot, target, k).tolist() == expected
+
+
+def test_nodes_stay_put_while_rho_moves_in_a_two_hop_arm(desk: Desk) -> None:
+    layouts = []
+    for rho in (0.1, 0.4, 0.7, 1.0):
+        assert desk.choose(target=9, rho=rho, arm="two-hop", k_edges=6)
+        layouts.append(layout_of(desk.study, desk.inspection))
+        pairs = desk.inspection.universe.edge_pairs
+        assert len(layouts[-1].places(pairs)) == len(pairs)
+    for later in layouts[1:]:
+        np.testing.assert_array_equal(later.rows, layouts[0].rows)
+
+
+def test_the_outer_end_of_a_public_pair_stands_behind_its_neighbour(karate: Dataset) -> None:
+    """It comes before the private two-hop nodes, whether it is one of them or none."""
+    near = karate.graph.neighbours(16)
+    private = next(w for w in karate.graph.neighbours(int(near[0])) if w != 16 and w not in near)
+    stranger = next(w for w in range(34) if w not in {16, *near} and w not in karate.graph.neighbours(int(near[1])))
+    pairs = np.array([[16, near[0]], [16, near[1]], [near[0], private], [stranger, near[1]]])
+    full, short = (ego_layout(karate.graph, 16, pairs, second=second) for second in (1000, 0))
+    assert set(short.rows[short.ring == 2].tolist()) == {private, stranger}
+    assert full.hidden == 0
+    reached = {w for u in near for w in karate.graph.neighbours(int(u)).tolist()} - {16, *near.tolist()}
+    assert short.hidden == len(reached - {private, stranger})
+    for inner, outer in ((near[0], private), (near[1], stranger)):
+        turned = short.angle[short.place(outer)] - short.angle[short.place(int(inner))]
+        assert np.cos(turned) == pytest.approx(1.0)
+
+
 def test_kinds_of_ties_split_the_neighbourhood(desk: Desk) -> None:
     assert desk.choose(rho=0.6, target=0)
     view = ego_view(desk.study, desk.inspection, layout_of(desk.study, desk.inspection))
-    private = {int(view.layout.rows[place]) for place in view.ties["private"]}
-    public = {int(view.layout.rows[place]) for place in view.ties["public"]}
+    private, public = (
+        {int(row) for row in view.layout.rows[view.ties[kind]].ravel() if row} for kind in ("private", "public")
+    )
     assert private | public == set(desk.dataset.graph.neighbours(0).tolist())
     assert not private & public
     assert public == {int(w) for u, w in desk.inspection.universe.edge_pairs}

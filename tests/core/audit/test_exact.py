@@ -17,10 +17,21 @@ from core.prior.scenarios import PublicModel
 from core.release.distribution import release_distribution
 from core.release.mechanism import Mechanism
 from core.snapshot import Snapshot
+from core.universe import Arm, Limits
 from core.utility import Utility, UtilityConfig
 from tests.core.smallgraphs import make_case
 
 GUIDED = replace(SMALL, prior=PriorRule(PriorKind.GUIDED))
+TWO_HOP = replace(SMALL, arm=Arm.TWO_HOP, limits=Limits(k_edges=6, k_features=2, max_edges=2, max_features=1))
+
+
+def sparsely_public(release):
+    """The same release where only the first seven pairs are public, so that two-hop pairs find room."""
+
+    def asked(graph, snapshot, weights, target, epsilon):
+        return release(graph, Snapshot(snapshot.pairs[:7], graph.n, simulated=False), weights, target, epsilon)
+
+    return asked
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 12))
@@ -91,6 +102,32 @@ def test_boundary_cases_at_epsilon_8(settings):
     assert report.max_delta_u > 0
 
 
+@pytest.mark.parametrize(
+    ("settings", "graphs"),
+    [
+        (TWO_HOP, 4),
+        (replace(TWO_HOP, arm=Arm.TWO_HOP_INERT_MASKS, utility=UtilityConfig(soft=True)), 2),
+        (replace(TWO_HOP, prior=PriorRule(PriorKind.GUIDED)), 1),
+    ],
+    ids=["em", "inert soft", "guided"],
+)
+def test_exhaustive_small_graph_check_passes_with_pairs_away_from_the_target(settings, graphs):
+    away = []
+
+    def release(*asked):
+        found = release_on(settings)(*asked)
+        away.append(not found.universe.incident)
+        return found
+
+    report = check_small_graphs(sparsely_public(release), epsilon=4.0, graphs=graphs)
+    assert report.pairs == graphs * 28 * 3
+    assert np.mean(away) > 0.5
+    assert report.passed
+    assert report.sensitivity == pytest.approx(14 / 15, abs=1e-4)
+    assert report.max_delta_u > 0.5
+    assert 1.0 < report.max_ratio < report.bound
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "graphs"), [(Mechanism.EM, 40), (Mechanism.PF, 8)], ids=["em", "pf"])
 def test_exhaustive_small_graph_check_passes_under_the_guided_prior(mechanism, graphs):
@@ -142,6 +179,18 @@ def test_a_data_dependent_universe_fails_the_check():
         return release_on()(graph, Snapshot(kept, graph.n, simulated=False), weights, target, epsilon)
 
     report = check_small_graphs(leaky, graphs=2, targets=2)
+    assert not report.same_supports
+    assert not report.passed
+
+
+def test_two_hop_pairs_of_private_neighbours_fail_the_check():
+    def leaky(graph, snapshot, weights, target, epsilon):
+        near = graph.edges[(graph.edges == target).any(axis=1)]
+        further = snapshot.pairs[~(snapshot.pairs == target).any(axis=1)]
+        seen = Snapshot(np.concatenate([near, further]), graph.n, simulated=False)
+        return release_on(TWO_HOP)(graph, seen, weights, target, epsilon)
+
+    report = check_small_graphs(sparsely_public(leaky), graphs=1, targets=2)
     assert not report.same_supports
     assert not report.passed
 

@@ -71,7 +71,8 @@ def logits_in(public, universe, completion):
 
     `d` is exact at the target and its neighbours: snapshot, hidden ties and itself. Two hops away a
     node counts with its mean degree `deg + 1 + λ`, and a tie drawn there brings its own term in `sums`.
-    A removed end gains `z (1/sqrt(d - 1) - 1/sqrt(d))` in the snapshot's neighbours that it is tied to.
+    A removed end gains `z (1/sqrt(d - 1) - 1/sqrt(d))` in the snapshot's neighbours that it is tied to; where
+    pairs lie away from the target, every end that loses ties has its mean degree less those there.
     """
     target, weights, z = universe.target, public.weights, public.z
     known = [set() for _ in range(public.nodes.n)]
@@ -84,27 +85,33 @@ def logits_in(public, universe, completion):
     d = {u: size[u] + t + h for u, t, h in zip(rows.tolist(), ties, hidden, strict=True)}
 
     masked = [public.nodes.x.toarray()[target] for _ in range(universe.shape[1])]
-    if universe.arm is not Arm.INERT_MASKS:
+    if not universe.arm.inert:
         for j, x in enumerate(masked):
             x[universe.members(0, j)[1]] = 0
     mine = np.array(masked) @ weights.w1
 
     result = []
     for i in range(universe.shape[0]):
-        removed = set(universe.members(i, 0)[0].ravel().tolist()) - {target}
+        gone = [set(pair) for pair in universe.members(i, 0)[0].tolist()]
+        removed = set().union(*(pair for pair in gone if target in pair)) - {target}
+        lost = {w: sum(w in pair for pair in gone) for w in range(public.nodes.n)}
         d_target = len(known[target]) + 1 + hidden.sum() - len(removed)
         own, total = mine / d_target + weights.b1, weights.b2
         for u, fresh, more in zip(rows.tolist(), hidden, sums, strict=True):
             if u in removed:
                 continue
-            near = z[u] / np.sqrt(d[u]) + more
+            d_u = d[u] - (0 if fresh else lost[u])
+            near = z[u] / np.sqrt(d_u) + more
             for w in known[u] - {target}:
-                near = near + z[w] / np.sqrt(mean_degree[w])
-                if w in removed and not fresh:
+                if fresh or universe.incident:
+                    near = near + z[w] / np.sqrt(mean_degree[w])
+                elif {u, w} not in gone:
+                    near = near + z[w] / np.sqrt(mean_degree[w] - lost[w])
+                if universe.incident and w in removed and not fresh:
                     near = near + z[w] * (1 / np.sqrt(d[w] - 1) - 1 / np.sqrt(d[w]))
-            state = near / np.sqrt(d[u]) + mine / np.sqrt(d[u] * d_target) + weights.b1
-            total = total + np.maximum(state, 0) @ weights.w2 / np.sqrt(d[u] * d_target)
-            own = own + z[u] / np.sqrt(d[u] * d_target)
+            state = near / np.sqrt(d_u) + mine / np.sqrt(d_u * d_target) + weights.b1
+            total = total + np.maximum(state, 0) @ weights.w2 / np.sqrt(d_u * d_target)
+            own = own + z[u] / np.sqrt(d_u * d_target)
         result.append(total + np.maximum(own, 0) @ weights.w2 / d_target)
     return np.array(result)
 
@@ -141,14 +148,30 @@ def test_completions_equal_their_definition(seed, target, disclosed, rho, arm):
         check_completions(public, public.universe(target, arm), times=2)
 
 
+@pytest.mark.parametrize(("arm", "disclosed"), [(Arm.FULL, 0.8), (Arm.TWO_HOP, 0.3)])
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), target=st.integers(0, 8))
-def test_completions_equal_their_definition_with_many_triangles(seed, target):
+def test_completions_equal_their_definition_with_many_triangles(arm, disclosed, seed, target):
     """The other way to treat triangles: every set's total anew in the place of corrections."""
-    public = make_public(seed, disclosed=0.8)
+    public = make_public(seed, disclosed=disclosed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(deletions, "CROWDED_ENTRIES", 0)
-        check_completions(public, public.universe(target), times=2)
+        check_completions(public, public.universe(target, arm), times=2)
+
+
+def test_pairs_away_from_the_target_are_among_the_candidates_here():
+    """So that the tests above see them, and completions that differ over them."""
+    away, differ = 0, 0
+    for target in range(9):
+        public = make_public(1)
+        universe = public.universe(target, Arm.TWO_HOP)
+        far = np.flatnonzero((universe.edge_pairs != target).all(axis=1))
+        away += len(far)
+        flips = check_completions(public, universe, times=3)
+        alone = np.isin(universe.edge_subsets, [-1, *far]).all(axis=1) & (universe.edge_sizes > 0)
+        differ += flips[:, alone].any(axis=0).any() and not flips[:, alone].all(axis=0).all()
+    assert away > 9
+    assert differ > 3
 
 
 def test_completions_disagree_with_each_other_and_with_the_snapshot():

@@ -21,6 +21,7 @@ from tests.core.foreign import SOUND, PlainGCN, Single, brute_force, definition,
 from tests.core.smallgraphs import brute_force_logits, make_case
 
 LIMITS = Limits(k_edges=4, k_features=3, max_edges=2, max_features=2)
+TWO_HOP = [Arm.TWO_HOP, Arm.TWO_HOP_INERT_MASKS]
 
 
 def scored(case, module, target, limits=LIMITS, arm=Arm.FULL, **options):
@@ -64,6 +65,48 @@ def test_equals_brute_force_where_the_subgraph_is_a_part(name, seed):
     expected = brute_force(module, case.graph, universe)
     assert np.abs(scorer.logits(universe) - expected).max() < 1e-9
     assert np.abs(scorer.clean - definition(module, case.graph.nodes.x.toarray(), case.graph.edges)).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", SOUND)
+@settings(max_examples=8)
+@given(seed=st.integers(0, 10_000), density=st.sampled_from([0.15, 0.4, 0.8]), arm=st.sampled_from(TWO_HOP))
+def test_equals_brute_force_with_pairs_away_from_the_target(name, seed, density, arm):
+    """Few pairs are public, so that some lie away from the target, no-ops and pairs out of its reach among them."""
+    case = make_case(seed, density=density, disclosed=0.2)
+    module = sound(name, seed)
+    for target in range(0, 9, 4):
+        scorer, universe = scored(case, module, target, Limits(6, 2, 2, 1), arm)
+        assert np.abs(scorer.logits(universe) - brute_force(module, case.graph, universe)).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", SOUND)
+@settings(max_examples=4)
+@given(seed=st.integers(0, 10_000))
+def test_equals_brute_force_on_a_part_with_pairs_inside_it_and_out_of_it(name, seed):
+    """The two ties of a neighbour; one that the target's public neighbour has far off, where nothing can reach it."""
+    case = long_case(seed)
+    target, n = 10 + seed % 30, case.graph.n
+    near, far = int(case.graph.neighbours(target)[0]), (target + 40) % n
+    pairs = {(min(target, near), max(target, near)), (min(target, far), max(target, far))}
+    pairs |= {(min(u, w), max(u, w)) for u in (near, far) for w in case.graph.neighbours(u)[:3].tolist()}
+    snapshot = Snapshot(np.array(sorted(pairs)), n, simulated=False)
+    module = sound(name, seed)
+    scorer, universe = scored(
+        type(case)(case.graph, snapshot, case.weights), module, target, Limits(8, 2, 2, 1), Arm.TWO_HOP
+    )
+    assert not universe.incident
+    assert np.abs(scorer.logits(universe) - brute_force(module, case.graph, universe)).max() < 1e-9
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10_000), target=st.integers(0, 8), density=st.sampled_from([0.0, 0.4, 0.8]))
+def test_equals_the_two_hop_scorer_on_the_gcn(seed, target, density):
+    case = make_case(seed, density=density, disclosed=0.25)
+    scorer, universe = scored(case, PlainGCN(case.weights), target, Limits(6, 2, 3, 1), Arm.TWO_HOP)
+    mine, theirs = scorer.score(universe), GCNScorer(case.graph, case.weights).score(universe)
+    assert (mine.predicted == theirs.predicted).all()
+    assert (mine.exists == theirs.exists).all()
+    assert np.abs(mine.margin - theirs.margin).max() < 1e-9
 
 
 @settings(max_examples=25)

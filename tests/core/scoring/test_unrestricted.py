@@ -57,7 +57,7 @@ def confirm(case: Case, universe: Universe, weights: GCNWeights, found: Unrestri
     assert gone <= {tuple(edge) for edge in case.graph.edges.tolist()}
     kept = [edge for edge in case.graph.edges.tolist() if tuple(edge) not in gone]
     x = case.graph.nodes.x.toarray()
-    if universe.arm is not Arm.INERT_MASKS:
+    if not universe.arm.inert:
         x[universe.target, found.features] = 0.0
     assert dense_logits(x, kept, weights)[universe.target].argmax() != original
 

@@ -70,8 +70,22 @@ def by_hand(study, target, rho, epsilon, settings, seed=0):
         replace(GUIDED, mechanism=Mechanism.PF, arm=Arm.INERT_MASKS),
         replace(GUIDED, utility=UtilityConfig(soft=True, sensitivity="paper")),
         Settings(prior=PriorRule(PriorKind.GUIDED, 0.8), limits=Limits(k_edges=2)),
+        Settings(arm=Arm.TWO_HOP),
+        replace(GUIDED, arm=Arm.TWO_HOP_INERT_MASKS, utility=UtilityConfig(soft=True), limits=Limits(k_edges=6)),
     ],
-    ids=["default", "inert", "pf", "soft", "brief", "guided", "guided pf", "guided soft", "guided brief"],
+    ids=[
+        "default",
+        "inert",
+        "pf",
+        "soft",
+        "brief",
+        "guided",
+        "guided pf",
+        "guided soft",
+        "guided brief",
+        "two-hop",
+        "guided two-hop",
+    ],
 )
 def test_slicing_equals_building_at_that_rho(karate, rho, settings):
     for target in (0, 8, 9, 30):
@@ -107,6 +121,38 @@ def test_moving_sliders_scores_once(karate, monkeypatch, settings):
     assert (scored.count(PrivateGraph), scored.count(PublicGraph), len(models)) == (2, 4, 3)
     study.inspect(5, 0.5, 1.0, replace(settings, limits=Limits(k_edges=3)))
     assert (scored.count(PrivateGraph), scored.count(PublicGraph), len(models)) == (3, 5, 3)
+
+
+def test_two_hop_candidates_are_those_of_what_is_public_and_scored_once_for_each_rho(karate, monkeypatch):
+    """A larger rho brings pairs at the target that drive pairs away from it out: no slice of the whole."""
+    scored = []
+    score = GCNScorer.score
+    monkeypatch.setattr(
+        GCNScorer, "score", lambda self, *a, **k: scored.append(type(self.graph)) or score(self, *a, **k)
+    )
+    study, settings = Study(karate.dataset, karate.backbone), Settings(arm=Arm.TWO_HOP, limits=Limits(k_edges=6))
+    rhos = [round(0.1 * step, 1) for step in range(11)]
+    outside = 0
+    for target in (0, 9, 30):
+        whole = {tuple(pair) for pair in study.scores(target, 1.0, settings).universe.edge_pairs.tolist()}
+        for rho in rhos:
+            expected = build_universe(
+                karate.dataset.nodes,
+                karate.snapshot.prefix(rho),
+                karate.backbone.weights,
+                target,
+                settings.limits,
+                settings.arm,
+            )
+            found = study.scores(target, rho, settings)
+            assert found.universe.digest == expected.digest
+            assert (found.predicted == score(study.scorer, expected).predicted).all()
+            assert not study.ready(target, rho, settings)
+            study.inspect(target, rho, 1.0, settings)
+            assert study.ready(target, rho, settings)
+            outside += len({tuple(pair) for pair in found.universe.edge_pairs.tolist()} - whole)
+    assert outside > 0
+    assert scored.count(PrivateGraph) == 3 * len(rhos)
 
 
 def test_cache_is_bounded_and_never_mixes_graphs(karate, monkeypatch):
@@ -315,7 +361,7 @@ def test_price_list_can_be_watched_and_cancelled(karate):
 
 @pytest.mark.parametrize(
     ("targets", "rhos", "epsilons", "message"),
-    [([], (0.5,), (1.0,), "nothing"), ([0], (1.5,), (1.0,), "rho"), ([0], (0.5,), (0.0,), "epsilon")],
+    [([], (0.5,), (1.0,), "no target"), ([0], (1.5,), (1.0,), "rho"), ([0], (0.5,), (0.0,), "epsilon")],
 )
 def test_bad_price_lists_are_refused(karate, targets, rhos, epsilons, message):
     with pytest.raises(BadInput, match=message):

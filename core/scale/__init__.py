@@ -1,0 +1,1 @@
+"""Population work on several processes or machines."""
