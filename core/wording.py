@@ -59,6 +59,16 @@ def edges_add(valid: float, public: float, epsilon: float) -> str:
     )
 
 
+def disclosed(pairs: int, ties: int) -> str:
+    """One sentence for the owner: how many snapshot pairs are public, and how many of these are ties still."""
+    if not pairs:
+        return "No snapshot pair is public."
+    verb = "pair is" if pairs == 1 else "pairs are"
+    if ties == pairs:
+        return f"{pairs:,} snapshot {verb} public, and {'a tie' if pairs == 1 else 'all ties'} still."
+    return f"{pairs:,} snapshot {verb} public; {ties:,} of them {'is a tie' if ties == 1 else 'are ties'} still."
+
+
 def backbone_notes(accuracy: float, majority: float, structural: bool) -> list[str]:
     """What an owner must know of a backbone before she explains it, a line each; none where all is well.
 

@@ -10,6 +10,7 @@ import panel_material_ui as pmui
 import param
 
 from core.datasets import Dataset
+from core.study.study import Study
 from core.wording import edges_add
 from explorer import style
 from explorer.palette import palette
@@ -27,24 +28,34 @@ PRICES = 1  # place of the price list among the tabs
 class Explorer(pn.viewable.Viewer):
     """Pick a node, move ε and ρ, and see what a private explanation of it would reveal.
 
-    `dataset`: a name as `core.datasets.load` takes it, or a `Dataset`. Decisions (`target`, `epsilon`,
-    `rho`, `seed`, `arm`, ...) may be given by name. `dark`: figures for a dark notebook.
+    `source`: a name as `core.datasets.load` takes it, a `Dataset`, or a `Study` under any backbone.
+    Decisions (`target`, `epsilon`, `rho`, `seed`, `arm`, ...) may be given by name. `dark`: figures for
+    a dark notebook. `local`: whether whoever sees this may also open files of this machine by their path.
     Raises `BadInput` for a value that can't be used.
     """
 
     dark = param.Boolean(default=False, doc="Whether the colours are those of the dark theme.")
 
-    def __init__(self, dataset: Dataset | str = "cora", dark: bool | None = None, **decisions: Any) -> None:
+    def __init__(
+        self,
+        source: Study | Dataset | str = "cora",
+        dark: bool | None = None,
+        local: bool = True,
+        **decisions: Any,
+    ) -> None:
         pn.extension("tabulator", inline=True)  # a notebook may be without a network
         super().__init__(dark=pn.config.theme == "dark" if dark is None else dark)
-        self.desk = Desk(dataset, **decisions)
+        self.desk = Desk(source, **decisions)
         colours = palette(self.dark)
-        self.rail = Rail(self.desk)
+        self.rail = Rail(self.desk, local)
         self.release = ReleaseView(self.desk, colours)
         self.prices = PriceListView(self.desk, colours)
         self.placement = PlacementView(self.desk, colours)
         self.answer = pn.pane.HTML(
             stylesheets=[style.ANSWER], css_classes=["answer"], sizing_mode="stretch_width", margin=0
+        )
+        self.cancel = pmui.Button(
+            label="Cancel", variant="outlined", size="small", visible=False, on_click=lambda _: self.desk.cancel()
         )
         self.tabs = pmui.Tabs(
             ("Release", self.release),
@@ -58,6 +69,7 @@ class Explorer(pn.viewable.Viewer):
         self._root = pn.Column(
             self.rail,
             self.answer,
+            self.cancel,
             self.tabs,
             stylesheets=[style.ROOT],
             css_classes=["explorer"],
@@ -66,7 +78,8 @@ class Explorer(pn.viewable.Viewer):
             margin=0,
         )
         self._frame = pn.Column(self._root, stylesheets=[style.FRAME], sizing_mode="stretch_width", margin=0)
-        self.desk.param.watch(lambda *_: self._answer(), ["inspection", "loading"])
+        self.desk.param.watch(lambda *_: self._answer(), ["inspection", "waiting"])
+        self.desk.scoring.param.watch(lambda event: self.cancel.param.update(visible=event.new == "running"), "state")
         self.tabs.param.watch(lambda event: self._opened(event.new), "active")
         self._answer()
 
@@ -75,8 +88,8 @@ class Explorer(pn.viewable.Viewer):
             self.prices.open()
 
     def _answer(self) -> None:
-        if self.desk.loading:
-            said, added = f"Loading {self.desk.loading} …", ""
+        if self.desk.waiting:
+            said, added = self.desk.waiting, ""
         else:
             seen = self.desk.inspection
             epsilon, release, public = seen.distribution.epsilon, seen.metrics, seen.public_only
@@ -109,9 +122,9 @@ class Explorer(pn.viewable.Viewer):
         return self._frame
 
 
-def build_page(dataset: Dataset | str = "cora", **decisions: Any) -> pmui.Page:
+def build_page(source: Study | Dataset | str = "cora", **decisions: Any) -> pmui.Page:
     """A fresh explorer for one session, as a page."""
-    return Explorer(dataset, **decisions).page()
+    return Explorer(source, **decisions).page()
 
 
 if pn.state.served:

@@ -46,7 +46,7 @@ class Job(param.Parameterized):
             return
         self._stop = threading.Event()
         self.param.update(state="running", done=0, total=0, message="")
-        self._document = pn.state.curdoc
+        self._document = pn.state.curdoc or self._document  # also when it starts from a next-tick callback
         self._thread = threading.Thread(target=self._run, args=(work, finish, self._stop), daemon=True)
         self._thread.start()
 

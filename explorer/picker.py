@@ -10,6 +10,8 @@ from explorer import style
 from explorer.badge import badge
 from explorer.state import Desk, target_table
 
+MOST_SENT = 10_000  # rows that the browser holds; of more, it is sent a page at a time
+
 
 class TargetPicker(pn.viewable.Viewer):
     """A dialog with every node; a click on a row takes it as the target. Filled when first opened."""
@@ -28,6 +30,7 @@ class TargetPicker(pn.viewable.Viewer):
             close_on_click=True,
             width_option="md",
             sizing_mode="stretch_width",
+            sx={"& .MuiPaper-root > .MuiBox-root .MuiIconButton-root": {"color": "text.secondary"}},
         )
 
     def open(self) -> None:
@@ -58,7 +61,7 @@ def _table(rows: pd.DataFrame) -> pn.widgets.Tabulator:
         selectable=False,
         layout="fit_columns",
         sizing_mode="stretch_width",
-        pagination="local",
+        pagination="remote" if len(rows) > MOST_SENT else "local",
         page_size=11,
         theme="simple",
         stylesheets=[style.TABLE, ".tabulator-row { cursor: pointer; }"],

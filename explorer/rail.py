@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from html import escape
-from math import log10
+from math import isnan, log10
 
 import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import CustomJSTickFormatter
 
-from core.datasets import names
+from core.backbone.module import ModuleBackbone
 from core.prior.prior import PriorKind
 from core.release.mechanism import Mechanism
+from core.study.study import Study
 from core.universe import Arm
 from core.utility import SENSITIVITIES
 from explorer import style
 from explorer.jobs import Job
+from explorer.opening import OpenOwn
 from explorer.picker import TargetPicker
 from explorer.state import EPSILON_HIGH, EPSILON_LOW, EPSILON_STOPS, RHO_STOPS, Desk
 from explorer.wording import PRIOR_WHY, SIZE_PENALTY_WHY
@@ -29,24 +31,25 @@ _LIMITS = {
 PENALTY_HIGH = 5.0
 UPPER_REFERENCE = "† data-dependent upper reference, never certified"
 _FULL = {"sizing_mode": "stretch_width", "size": "small", "margin": (7, 0)}
+_BESIDE = _FULL | {"margin": (7, 8, 7, 0)}
 
 
 class Rail(pn.viewable.Viewer):
-    """Widgets for the decisions of `desk`; a refused value is explained where it was typed."""
+    """Widgets for the decisions of `desk`; a refused value is explained where it was typed.
 
-    def __init__(self, desk: Desk) -> None:
+    `local`: whether files of this machine may be opened by their path.
+    """
+
+    def __init__(self, desk: Desk, local: bool = True) -> None:
         super().__init__()
         self._desk = desk
         self._syncing = False
         self._job = Job()
         self.picker = TargetPicker(desk)
-        listed = names()
-        if desk.dataset.name not in listed:
-            listed = [desk.dataset.name, *listed]
-        self.dataset = pmui.Select(label="Data set", options=listed, value=desk.dataset.name, **_FULL)
-        self.target = pmui.TextInput(
-            label="Target node", sizing_mode="stretch_width", size="small", margin=(7, 8, 7, 0)
-        )
+        self.own = OpenOwn(desk, local)
+        self.dataset = pmui.Select(label="Data set", options=desk.names, value=desk.dataset.name, **_BESIDE)
+        self._model = pn.pane.HTML(stylesheets=[style.RAIL_NOTE], sizing_mode="stretch_width", margin=(0, 2, 2, 2))
+        self.target = pmui.TextInput(label="Target node", **_BESIDE)
         self.browse = pmui.Button(
             label="Browse",
             icon="table_rows",
@@ -135,7 +138,8 @@ class Rail(pn.viewable.Viewer):
             stylesheets=[":host { grid-template-columns: 1fr 1fr !important; column-gap: 10px; }"],
         )
         return pn.Column(
-            self.dataset,
+            pn.Row(self.dataset, self.own.button, sizing_mode="stretch_width", margin=0),
+            self._model,
             pn.Row(self.target, self.browse, sizing_mode="stretch_width", margin=0),
             self._about,
             pn.Row(self.log_epsilon, self.epsilon, sizing_mode="stretch_width", margin=0),
@@ -159,6 +163,7 @@ class Rail(pn.viewable.Viewer):
             ),
             self._problem,
             self.picker,
+            self.own.dialog,
             css_classes=["rail"],
             sizing_mode="stretch_width",
             margin=0,
@@ -178,7 +183,7 @@ class Rail(pn.viewable.Viewer):
             widget.param.watch(
                 lambda event, field=field: self._send(lambda: desk.choose(**{field: event.new})), "value"
             )
-        desk.param.watch(lambda _: self._sync(), "inspection")
+        desk.param.watch(lambda *_: self._sync(), ["inspection", "names", "waiting"])
         desk.param.watch(lambda *_: self._explain(), ["problem", "problem_field"])
         self._job.param.watch(lambda _: self._loading(), "state")
 
@@ -190,13 +195,13 @@ class Rail(pn.viewable.Viewer):
         if self._syncing or event.new == self._desk.dataset.name:
             return
         name = event.new
-        self._desk.loading = name
+        self._desk.waiting = f"Loading {name} …"
         self._job.start(lambda progress, cancelled: self._desk.opened(name), self._desk.replace_study)
 
     def _loading(self) -> None:
         if self._job.state == "running":
             return
-        self._desk.loading = ""
+        self._desk.waiting = ""
         if self._job.state == "failed":
             self._desk.param.update(problem=self._job.message, problem_field="dataset")
             self._sync()
@@ -208,7 +213,7 @@ class Rail(pn.viewable.Viewer):
         settings = decisions.settings
         self._syncing = True
         try:
-            self.dataset.value = self._desk.dataset.name
+            self.dataset.param.update(options=self._desk.names, value=self._desk.dataset.name)
             if leave != "target":
                 self.target.value = seen.target_id
             if abs(10**self.log_epsilon.value / decisions.epsilon - 1) > 0.006:
@@ -228,6 +233,7 @@ class Rail(pn.viewable.Viewer):
                 widget.value = getattr(settings.limits, field)
         finally:
             self._syncing = False
+        self._model.object = _model(self._desk.study)
         nodes, scores = self._desk.dataset.nodes, seen.scores
         self._about.object = (
             f'<p class="two-lines">predicted <b>{escape(nodes.classes[scores.original])}</b>, runner-up '
@@ -244,6 +250,15 @@ class Rail(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.Column:
         return self._view
+
+
+def _model(study: Study) -> str:
+    """Which model is explained and how good it is, with what the owner must know of it."""
+    backbone = study.backbone
+    named = backbone.weights.name if isinstance(backbone, ModuleBackbone) else "two-layer GCN"
+    right = "" if isnan(backbone.accuracy) else f", right for {backbone.accuracy:.1%} of the test nodes"
+    warnings = "".join(f'<p class="problem">{escape(note)}</p>' for note in study.notes)
+    return f"<p>{escape(named)}{right}</p>{warnings}"
 
 
 def _number(text: str) -> object:

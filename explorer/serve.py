@@ -6,27 +6,30 @@ import socket
 
 import panel as pn
 
-from core.datasets import load
 from core.errors import BadInput
+from core.study.study import Study
 from explorer.app import TITLE, build_page
-from explorer.state import shared_study
+from explorer.state import Decisions, first_target
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
-def serve(dataset: str = "cora", port: int = 5006, address: str = "127.0.0.1", show: bool = False) -> None:
-    """Serve the explorer until interrupted; says where it listens once it does.
+def serve(study: Study, port: int = 5006, address: str = "127.0.0.1", show: bool = False) -> None:
+    """Serve the explorer on `study` until interrupted; says where it listens once it does.
 
-    The data set is loaded first, so that a bad one is an error here and the first page opens at once.
-    `port`: 0 takes a free one. Everything on screen reads private edges: listen on another address
-    than 127.0.0.1 only where everyone may see them. Raises `BadInput`, also for a port that is taken.
+    Its first target is scored before, so that the first page opens at once. `port`: 0 takes a free one.
+    Everything on screen reads private edges: listen on another address than 127.0.0.1 only where everyone
+    may see them; files of this machine can then no longer be opened by their path. Raises `BadInput`, also
+    for a port that is taken.
     """
-    opened = load(dataset)
-    shared_study(opened)
+    study.prepare(first_target(study), Decisions.rho)
+    opened = study.dataset
     listening = _bound(port, address)
     chosen = listening.getsockname()[1]
     listening.close()
     hosts = {address, "127.0.0.1", "localhost"}
     server = pn.serve(
-        {"/": lambda: build_page(opened)},
+        {"/": lambda: build_page(study, local=address in LOOPBACK)},
         title=TITLE,
         port=chosen,
         address=address,

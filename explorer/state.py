@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
+import itertools
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import param
 
 from core import checks
 from core.datasets import Dataset, load
+from core.datasets import names as built_in
 from core.errors import BadInput, PrivCFSError
 from core.metrics import Metrics, measure
 from core.prior.prior import PriorKind
@@ -21,30 +22,13 @@ from core.study.inspection import Candidate, Inspection
 from core.study.settings import Settings
 from core.study.study import Study
 from core.universe import Arm
+from explorer.jobs import Job
+from explorer.studies import reseeded, shared_study
 
 EPSILON_LOW, EPSILON_HIGH = 0.05, 20.0
 RHO_STOPS = (0.3, 0.5, 0.7, 1.0)
 EPSILON_STOPS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
-SHARED_STUDIES = 4
-
-_studies: OrderedDict[tuple[str, int], Study] = OrderedDict()
-_lock = threading.Lock()
-
-
-def shared_study(dataset: Dataset, seed: int = 0) -> Study:
-    """The study of a data set, one per data set digest and seed for all sessions: a bounded cache of pure results."""
-    key = (dataset.digest, seed)
-    with _lock:
-        if key in _studies:
-            _studies.move_to_end(key)
-            return _studies[key]
-        sibling = next((study for (digest, _), study in _studies.items() if digest == key[0]), None)
-    study = sibling.with_seed(seed) if sibling else Study(dataset, seed=seed)
-    with _lock:
-        _studies[key] = study
-        while len(_studies) > SHARED_STUDIES:
-            _studies.popitem(last=False)
-    return study
+OWN_STUDIES = 4
 
 
 class Decisions(param.Parameterized):
@@ -64,25 +48,59 @@ class Decisions(param.Parameterized):
     )
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Decisions that were checked, but not taken yet; `study` bears `seed`."""
+
+    study: Study
+    target: int
+    epsilon: float
+    rho: float
+    seed: int
+    settings: Settings
+
+    @property
+    def ready(self) -> bool:
+        """Whether the inspection that follows is quick enough for the event loop."""
+        return not self.study.slow or self.study.ready(self.target, self.rho, self.settings)
+
+    @property
+    def scores(self) -> tuple[Any, ...]:
+        """Everything that the scores depend on."""
+        return self.study, self.target, self.rho, self.settings.limits, self.settings.arm, self.settings.utility.soft
+
+
 class Desk(param.Parameterized):
     """One session: a study, the decisions, and the inspection that follows from them.
 
     `inspection` changes once per accepted decision. `problem` is one line about the last decision that
-    couldn't be taken, which then left everything as it was; `problem_field` names it.
+    couldn't be taken, which then left everything as it was; `problem_field` names it. Under a foreign
+    module a new target is scored off the event loop (`scoring`), and the decision is taken when that is done.
+
+    `source`: a data set, its name, or a study, which may have any backbone.
     """
 
     decisions = param.ClassSelector(class_=Decisions)
     study = param.ClassSelector(class_=Study)
     inspection = param.ClassSelector(class_=Inspection)
+    names = param.List(default=[], doc="Data sets that this session can open by name.")
     problem = param.String(default="")
     problem_field = param.String(default="")
-    loading = param.String(default="", doc="Name of the data set that is being loaded.")
+    waiting = param.String(default="", doc="What the answer waits for, in words; empty when it waits for nothing.")
 
-    def __init__(self, dataset: Dataset | str = "cora", **decisions: Any) -> None:
+    def __init__(self, source: Study | Dataset | str = "cora", **decisions: Any) -> None:
         super().__init__(decisions=Decisions())
-        self._targets: dict[str, int] = {}
-        opened = dataset if isinstance(dataset, Dataset) else load(dataset)
-        self._open(shared_study(opened), decisions)
+        self._targets: dict[str, int] = {}  # by digest: a name may come back with other data
+        self._own: OrderedDict[str, Study] = OrderedDict()
+        self._pending: dict[str, Any] = {}
+        self._scoring: tuple[Any, ...] = ()
+        self.scoring = Job()
+        self.scoring.param.watch(lambda *_: self._scored(), ["state", "done"])
+        if not isinstance(source, Study):
+            source = shared_study(source if isinstance(source, Dataset) else load(source))
+        self._served = source.dataset.name
+        self._keep(source)
+        self._open(source, decisions)
 
     @property
     def dataset(self) -> Dataset:
@@ -111,11 +129,16 @@ class Desk(param.Parameterized):
         leaves the state untouched.
         """
         try:
-            self._take(**changes)
+            wanted = self._checked(self.study, {**self._pending, **changes})
+            if wanted.ready:
+                self._take(wanted)
         except PrivCFSError as error:
             self.param.update(problem=str(error), problem_field=next(iter(changes)))
             return False
         self.param.update(problem="", problem_field="")
+        if not wanted.ready:
+            self._pending |= changes
+            self._score(wanted)
         return True
 
     def choose_target(self, text: str) -> bool:
@@ -128,37 +151,121 @@ class Desk(param.Parameterized):
         return self.choose(target=row)
 
     def opened(self, name: str) -> Study:
-        """Load the data set `name` and its study: long work, for a thread. Raises `BadInput`."""
-        return shared_study(load(name), self.decisions.seed)
+        """The study of a data set in `names`, ready for the desk: long work, for a thread. Raises `BadInput`."""
+        study = self._own.get(name) or shared_study(load(name))
+        if study.slow:
+            wanted = self._checked(study, {"target": self._target_of(study)})
+            wanted.study.prepare(wanted.target, wanted.rho, wanted.settings)
+        return study
+
+    def prepare(self, dataset: Dataset) -> Study:
+        """The study of an owner's data set under a GCN trained on it: long work, for a thread. Raises `BadInput`."""
+        return Study(dataset)
+
+    def free_name(self, name: str) -> str:
+        """`name`, with a number behind it where this session has a data set of that name already."""
+        numbered = (f"{name} {k}" for k in itertools.count(2))
+        return next(free for free in itertools.chain([name], numbered) if free not in self.names)
 
     def replace_study(self, study: Study) -> None:
         """Put another data set on the desk; ε, ρ and settings stay, the target is the one last used there."""
+        self._drop_pending()
         self._open(study, {})
+        self._keep(study)
+
+    def cancel(self) -> None:
+        """Give up a decision that still waits for its scores; what was shown before stays."""
+        self._drop_pending()
 
     def _open(self, study: Study, decisions: dict[str, Any]) -> None:
-        if self.study is not None:
-            self._targets[self.dataset.name] = self.decisions.target
-        row = self._targets.get(study.dataset.name, first_target(study))
         if "target" in decisions:
-            row, _ = study.dataset.resolve(str(decisions.pop("target")))
-        self._take(study=study, target=row, **decisions)
+            decisions["target"], _ = study.dataset.resolve(str(decisions["target"]))
+        else:
+            decisions["target"] = self._target_of(study)
+        self._take(self._checked(study, decisions))
         self.param.update(problem="", problem_field="")
 
-    def _take(self, study: Study | None = None, **changes: Any) -> None:
-        """Work out everything first, then change everything at once."""
+    def _target_of(self, study: Study) -> int:
+        """The target that a study opens with: the one last looked at there."""
+        row = self._targets.get(study.dataset.digest)
+        return first_target(study) if row is None else row
+
+    def _keep(self, study: Study) -> None:
+        """List a study whose name alone doesn't lead back to it; of many, the one served first stays."""
+        name = study.dataset.name
+        if name == self._served or name not in built_in():
+            self._own.setdefault(name, study)
+        while len(self._own) > OWN_STUDIES:
+            del self._own[next(other for other in self._own if other not in (self._served, name))]
+        self.names = [*built_in(), *(own for own in self._own if own not in built_in())]
+
+    def _checked(self, study: Study, changes: dict[str, Any]) -> Wanted:
+        """Decisions after `changes`; raises `BadInput` for one that can't be taken."""
         now = self.decisions
-        study = study or self.study
-        settings = _changed_settings(now.settings, changes)
-        target = checks.count(changes.get("target", now.target), "target row", 0, study.dataset.nodes.n - 1)
-        epsilon = checks.epsilon(changes.get("epsilon", now.epsilon))
-        rho = checks.rho(changes.get("rho", now.rho))
         seed = checks.count(changes.get("seed", now.seed), "seed", 0, 2**31 - 1)
-        if seed != study.seed:
-            study = shared_study(study.dataset, seed)
-        inspection = study.inspect(target, rho, epsilon, settings)
+        return Wanted(
+            study if seed == study.seed else reseeded(study, seed),
+            checks.count(changes.get("target", now.target), "target row", 0, study.dataset.nodes.n - 1),
+            checks.epsilon(changes.get("epsilon", now.epsilon)),
+            checks.rho(changes.get("rho", now.rho)),
+            seed,
+            _changed_settings(now.settings, changes),
+        )
+
+    def _take(self, wanted: Wanted) -> None:
+        """Work out everything first, then change everything at once."""
+        inspection = wanted.study.inspect(wanted.target, wanted.rho, wanted.epsilon, wanted.settings)
+        self._pending = {}
+        self._targets[wanted.study.dataset.digest] = wanted.target
         with param.parameterized.batch_call_watchers(self):
-            now.param.update(target=target, epsilon=epsilon, rho=rho, seed=seed, settings=settings)
-            self.param.update(study=study, inspection=inspection)
+            self.decisions.param.update(
+                target=wanted.target,
+                epsilon=wanted.epsilon,
+                rho=wanted.rho,
+                seed=wanted.seed,
+                settings=wanted.settings,
+            )
+            self.param.update(study=wanted.study, inspection=inspection)
+
+    def _score(self, wanted: Wanted) -> None:
+        """Score in a thread; a job that scores something else is stopped, and this one started when it has ended."""
+        if self.scoring.state == "running":
+            if self._scoring != wanted.scores:
+                self.scoring.cancel()
+            return
+        self._scoring = wanted.scores
+        self.waiting = self._scoring_text(wanted.target)
+        self.scoring.start(
+            lambda progress, cancelled: wanted.study.prepare(
+                wanted.target, wanted.rho, wanted.settings, progress, cancelled
+            ),
+            lambda _: None,
+        )
+
+    def _scored(self) -> None:
+        """Go on with whatever waits: take it when its scores are there, else score it."""
+        job = self.scoring
+        if job.state == "running":
+            if self._pending:
+                self.waiting = self._scoring_text(self._pending.get("target", self.decisions.target))
+            return
+        self.waiting = ""
+        if job.state == "failed":
+            field = next(iter(self._pending), "target")
+            self._pending = {}
+            self.param.update(problem=job.message, problem_field=field)
+        elif self._pending and job.state in ("done", "cancelled"):
+            self.choose(**self._pending)
+
+    def _drop_pending(self) -> None:
+        self._pending = {}
+        self.scoring.cancel()
+
+    def _scoring_text(self, target: int) -> str:
+        job = self.scoring
+        how = " by forward passes of the model" if self.study.foreign else ""
+        passes = f", {job.done:,} of {job.total:,} passes" if job.total else ""
+        return f"Scoring node {self.dataset.nodes.ids[target]}{how}{passes} …"
 
 
 def first_target(study: Study) -> int:

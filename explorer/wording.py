@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import floor, log10
 
 from core.metrics import Metrics
-from core.wording import odds
+from core.wording import disclosed, odds
 
 OWNER_ONLY = "Owner only"
 OWNER_ONLY_WHY = "Computed from private edges. Releasing any of it spends no budget and gives no guarantee."
@@ -49,10 +49,10 @@ def answer(node: str, epsilon: float, rho: float, candidates: int, release: Metr
     )
 
 
-def snapshot_note(simulated: bool, rho: float, seed: int) -> str:
-    """What the public snapshot is, in one quiet line."""
+def snapshot_note(simulated: bool, rho: float, seed: int, pairs: int, ties: int) -> str:
+    """What the public snapshot is, in one quiet line; `pairs` are disclosed, `ties` of them private edges still."""
     if not simulated:
-        return "Snapshot: the owner's own ordered list of public ties."
+        return f"Snapshot: the owner's own list. {disclosed(pairs, ties)}"
     if rho == 1:
         return (
             f"ρ = 1†: every private tie made public, a data-dependent upper reference, never certified (seed {seed})."

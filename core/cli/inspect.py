@@ -16,7 +16,7 @@ from core.study.inspection import Inspection
 from core.study.settings import Settings
 from core.universe import Arm
 from core.utility import UtilityConfig
-from core.wording import edges_add, odds
+from core.wording import disclosed, edges_add, odds
 
 BESIDE = ("valid", "targeted", "size", "collision", "empty")
 ALONE = ("ceiling", "valid_given_nonempty", "regret", "retention")
@@ -88,6 +88,7 @@ def report(inspection: Inspection) -> str:
         f"{values['candidates']:,} candidates: {values['edge_candidates']} node pairs, {values['feature_candidates']} "
         f"features ({values['arm']}, {values['mechanism']}, {values['prior']} prior{penalty}, "
         f"{values['snapshot']} snapshot)",
+        disclosed(inspection.disclosed, inspection.disclosed_ties),
         "",
         *_columns(inspection),
         "",

@@ -21,12 +21,6 @@ def _given(default: Any) -> dict[str, Any]:
     return {"required": True} if default is None else {"default": default, "show_default": True}
 
 
-def dataset(default: str | None = None) -> Decorator:
-    """`--dataset D`: a registered name or the path of an owner's files."""
-    names = "cora, lastfm, karate, planetoid:Cora, synthetic:..., or the path of your own folder or graph file."
-    return click.option("--dataset", "dataset_name", help=names, **_given(default))
-
-
 def epsilon(default: float | None = None) -> Decorator:
     """`--epsilon E`: the privacy budget of one release."""
     return click.option(

@@ -19,7 +19,6 @@ from core.datasets.dataset import Dataset
 from core.datasets.owner.roles import Roles
 from core.errors import BadInput
 from core.study.study import Study
-from core.wording import backbone_notes
 
 Decorator = Callable[[Any], Any]
 
@@ -41,10 +40,7 @@ class Source:
     def study(self, dataset: Dataset, seed: int = 0) -> Study:
         """The desk of a data set under the named backbone, or our own GCN; what the owner must know goes to stderr."""
         study = Study(dataset, self._backbone(dataset), seed=seed)
-        notes = backbone_notes(study.backbone.accuracy, study.backbone.majority, dataset.structural)
-        if isinstance(study.backbone, ModuleBackbone) and study.backbone.weights.note:
-            notes.append(study.backbone.weights.note)
-        for note in notes:
+        for note in study.notes:
             click.echo(f"privcfs: note: {note}", err=True)
         return study
 

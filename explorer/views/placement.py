@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 from core.placement.diagnosis import diagnose, noised
 from core.placement.mechanisms import GraphMechanism, graph_release
 from core.placement.result import Cell, Placement
-from core.scoring.factorised import GCNScorer
+from core.scoring.scorer import Scorer
 from core.study.inspection import Inspection
 from core.study.populations import Population, population
 from core.study.study import Study
@@ -42,7 +42,7 @@ class PlacementView(pn.viewable.Viewer):
         self._desk = desk
         self._run: Run | None = None
         self._seen: tuple[Study, Inspection] | None = None
-        self._pictures: OrderedDict[tuple[str, int], GCNScorer] = OrderedDict()
+        self._pictures: OrderedDict[tuple[str, int], Scorer] = OrderedDict()
         self._picture_job = Job()
         self.population = pmui.Select(
             label="Population", options=population_options(desk), size="small", width=230, margin=(7, 12, 7, 0)
@@ -166,9 +166,9 @@ class PlacementView(pn.viewable.Viewer):
 
         def work(progress, cancelled):
             graph, _ = noised(study.dataset.graph, placement.release, placement.epsilon, placement.seed, wanted[1])
-            return GCNScorer(graph, study.backbone.weights)
+            return study.scorer.on(graph)
 
-        def finish(scorer: GCNScorer) -> None:
+        def finish(scorer: Scorer) -> None:
             self._pictures[wanted] = scorer
             while len(self._pictures) > KEPT_PICTURES:
                 self._pictures.popitem(last=False)
@@ -177,14 +177,14 @@ class PlacementView(pn.viewable.Viewer):
             self._noisy_text.object = '<p class="quiet" role="status">Drawing the noised neighbourhood …</p>'
             self._picture_job.start(work, finish)
 
-    def _draw_pair(self, placement: Placement, draw: int, scorer: GCNScorer) -> None:
+    def _draw_pair(self, placement: Placement, draw: int, scorer: Scorer) -> None:
         study, seen = self._seen
         cell = placement.cell(self._run.target_place, draw)
         layout = placement_layout(study, cell.target, scorer.graph)
         self.clean.draw(clean_view(study, layout, seen))
         top = seen.candidates(1)[0]
         pairs, _ = seen.universe.members(*top.index)
-        self.clean.mark(_ends(pairs, cell.target), top.flips)
+        self.clean.mark(pairs, top.flips)
         classes = study.dataset.nodes.classes
         self._clean_text.object = (
             f"<p class='quiet'>Node {escape(seen.target_id)} is predicted <b>{escape(classes[cell.prediction])}</b>, "
@@ -193,8 +193,7 @@ class PlacementView(pn.viewable.Viewer):
         )
         self.noisy.draw(noised_view(study, layout, scorer, seen))
         if cell.intervention is not None:
-            ends = _ends(cell.intervention.edges, cell.target)
-            self.noisy.mark([row for row in ends if row in layout.rows], cell.valid)
+            self.noisy.mark(cell.intervention.edges, cell.valid)
         self._noisy_text.object = f"<p class='quiet'>{_verdict(cell, study, layout.hidden)}</p>"
 
     def _moved(self) -> None:
@@ -224,10 +223,6 @@ class PlacementView(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.Column:
         return self._view
-
-
-def _ends(pairs: np.ndarray, target: int) -> list[int]:
-    return [int(u if w == target else w) for u, w in pairs]
 
 
 def _verdict(cell: Cell, study: Study, hidden: int) -> str:

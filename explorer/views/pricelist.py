@@ -105,8 +105,10 @@ class PriceListView(pn.viewable.Viewer):
         )
 
     def open(self) -> None:
-        """Compute the first price list when the view is opened: it is a matter of seconds."""
-        if self._prices is None and self.runner.job.state != "running":
+        """Compute the first price list when the view is opened, if that is a matter of seconds."""
+        if self._desk.study.slow:
+            self.runner.say(_FOREIGN if self._desk.study.foreign else _LARGE)
+        elif self._prices is None and self.runner.job.state != "running":
             self.runner.start()
 
     def _work(self) -> tuple[Work, Any]:
@@ -267,6 +269,11 @@ _CLICK = '<h3>Valid-CF <span class="quiet">Click a value to set ε, ρ and the p
 _EMPTY = (
     "<p><b>No price list yet.</b> Choose a population and compute it: what every ρ and ε buys under the uniform and "
     "the guided prior, and what the public can do alone.</p>"
+)
+_LARGE = "A graph of this size takes minutes to price: what the public knows is worked out for each ρ and seed."
+_FOREIGN = (
+    "This model is scored by forward passes: seconds to minutes for each target, ρ and seed. Take a small population "
+    "and one seed; what has been scored stays."
 )
 _CLICKABLE = """
 .tabulator-row .tabulator-cell { padding: 4px 5px !important; font-size: 12.5px !important; line-height: 20px; }

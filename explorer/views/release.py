@@ -119,7 +119,9 @@ class ReleaseView(pn.viewable.Viewer):
             self._drawn = seen.universe.digest
             self.ego.draw(ego_view(study, seen, self._layout))
             self._legend.object = legend.ties(self._layout.hidden)
-        self._note.object = badge_text(snapshot_note(seen.simulated, seen.rho, study.seed))
+        self._note.object = badge_text(
+            snapshot_note(seen.simulated, seen.rho, study.seed, seen.disclosed, seen.disclosed_ties)
+        )
         self.cards.object = _cards(seen, *self._desk.other_prior)
         probability = seen.distribution.probability.ravel()
         flips = seen.scores.flips.ravel()
@@ -146,8 +148,7 @@ class ReleaseView(pn.viewable.Viewer):
             self.table.selection = [place]
         self.rank_marked.param.update(value=place + 1, end=len(self._candidates))
         pairs, _ = self._desk.inspection.universe.members(*chosen.index)
-        target = self._desk.inspection.universe.target
-        self.ego.mark([int(u if w == target else w) for u, w in pairs], chosen.flips)
+        self.ego.mark(pairs, chosen.flips)
         self._mark.object = f'<p class="quiet two-lines" id="marked">{_marked_text(chosen)}</p>'
 
     def __panel__(self) -> pn.Column:

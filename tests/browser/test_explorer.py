@@ -121,6 +121,22 @@ def test_a_target_is_picked_from_the_searchable_table(page: Page, explorer_url: 
     assert page.problems == []
 
 
+def test_a_target_is_found_among_more_nodes_than_a_browser_holds(page: Page, serve: Callable[[str], str]) -> None:
+    opened(page, serve("synthetic:nodes=12000"))
+    page.get_by_role("button", name="Browse").click()
+    table = page.locator(".target-table")
+    expect(table.locator(".tabulator-row").first).to_be_visible(timeout=RENDERED)
+    table.get_by_placeholder("starts with").press_sequentially("n1179")
+    cell = table.locator('.tabulator-row [tabulator-field="node"]')
+    expect(cell.first).to_have_text("n1179")
+    expect(cell.nth(3)).to_have_text("n11792")
+    page.wait_for_function(IDLE)
+    cell.nth(3).click()
+    settled(page, "node n11792")
+    expect(page.get_by_label("Target node")).to_have_value("n11792")
+    assert page.problems == []
+
+
 def test_a_node_of_the_ego_graph_becomes_the_target(page: Page, explorer_url: str) -> None:
     opened(page, explorer_url)
     choose_target(page, "33823")

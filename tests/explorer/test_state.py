@@ -13,7 +13,8 @@ from core.datasets import Dataset, Split
 from core.errors import BadInput
 from core.graph import Nodes, PrivateGraph
 from core.study.study import Study
-from explorer.state import Desk, first_target, shared_study, target_table
+from explorer.state import Desk, first_target, target_table
+from explorer.studies import shared_study
 
 CHANGES = {
     "target": 5,

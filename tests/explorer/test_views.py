@@ -20,7 +20,8 @@ from core.study.study import Study
 from core.wording import edges_add
 from explorer import legend
 from explorer.app import Explorer, build_page
-from explorer.state import EPSILON_STOPS, RHO_STOPS, shared_study
+from explorer.state import EPSILON_STOPS, RHO_STOPS
+from explorer.studies import shared_study
 from explorer.views import pricelist
 
 

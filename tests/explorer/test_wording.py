@@ -71,6 +71,8 @@ def test_every_card_has_name_unit_and_definition() -> None:
 
 
 def test_snapshot_note_never_certifies_a_simulation() -> None:
-    assert "information-condition experiment" in snapshot_note(True, 0.5, 0)
-    assert "never certified" in snapshot_note(True, 1.0, 0)
-    assert "owner's own" in snapshot_note(False, 1.0, 0)
+    assert "information-condition experiment" in snapshot_note(True, 0.5, 0, 10, 10)
+    assert "never certified" in snapshot_note(True, 1.0, 0, 20, 20)
+    assert snapshot_note(False, 0.5, 0, 100, 87) == (
+        "Snapshot: the owner's own list. 100 snapshot pairs are public; 87 of them are ties still."
+    )

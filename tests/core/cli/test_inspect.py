@@ -29,7 +29,7 @@ def inspect_arguments(**changes: str) -> list[str]:
 
 
 @pytest.mark.parametrize("prior", ["uniform", "guided"])
-@pytest.mark.parametrize("arm", ["full", "edge-only", "feature-only", "inert-masks"])
+@pytest.mark.parametrize("arm", ["full", "edge-only", "feature-only", "inert-masks", "two-hop", "two-hop-inert-masks"])
 @pytest.mark.parametrize(("sensitivity", "bound"), [("tight", None), ("paper", 1.0)])
 def test_dump_and_json_are_recomputed_from_scratch(capsys, tmp_path, arm, sensitivity, bound, prior):
     path = tmp_path / "dump.npz"
@@ -48,7 +48,7 @@ def test_dump_and_json_are_recomputed_from_scratch(capsys, tmp_path, arm, sensit
         chosen = [tuple(d["edge_pairs"][k].tolist()) for k in d["edge_subsets"][i] if k >= 0]
         dims = [d["feature_dims"][k] for k in d["feature_subsets"][j] if k >= 0]
         x = d["x"].copy()
-        if arm != "inert-masks":
+        if not arm.endswith("inert-masks"):
             x[target, dims] = 0.0
         predicted[i, j] = dense_logits(x, edges - set(chosen), weights)[target].argmax()
         size[i, j] = len(chosen) + len(dims)
