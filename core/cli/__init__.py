@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from core.cli.check import check_command
+from core.cli.frontier import frontier_command
 from core.cli.inspect import inspect_command
 from core.cli.placement import placement_command
 from core.cli.serve import serve_command
@@ -21,7 +22,7 @@ def cli() -> None:
     """Decide how much a counterfactual explanation of a private graph may say."""
 
 
-for command in (serve_command, inspect_command, placement_command, check_command):
+for command in (serve_command, inspect_command, frontier_command, placement_command, check_command):
     cli.add_command(command)
 
 
