@@ -88,9 +88,10 @@ def _hidden_features(weights: GCNWeights, nodes: Nodes) -> np.ndarray:
 
 def normalised_adjacency(graph: Graph) -> sparse.csr_array:
     """`Â = D^-1/2 (A + I) D^-1/2`, N x N sparse float64 (Kipf & Welling 2017): private if the graph is."""
-    scale = sparse.dia_array((1.0 / np.sqrt(graph.degree + 1.0)[None, :], [0]), shape=(graph.n, graph.n))
-    loops = sparse.eye_array(graph.n, format="csr")
-    return (scale @ (graph.adjacency + loops) @ scale).tocsr()
+    scale = 1.0 / np.sqrt(graph.degree + 1.0)
+    looped = (graph.adjacency + sparse.eye_array(graph.n, format="csr")).tocsr()
+    looped.data = np.repeat(scale, np.diff(looped.indptr)) * scale[looped.indices]
+    return looped
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:

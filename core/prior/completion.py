@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 
 import numpy as np
 from scipy import sparse
 
 from core.graph import PublicGraph
+
+BLOCK_PAIRS = 1 << 16
+KEPT_SUMS = 1 << 20  # running sums over nodes and classes, 8 MiB
 
 
 class Trust(Enum):
@@ -39,6 +42,13 @@ class Completion:
     ties: np.ndarray
     sums: np.ndarray
 
+    @classmethod
+    def joined(cls, parts: list[Completion], times: int) -> Completion:
+        """Several of `times` completions each as one, in their order."""
+        place = np.concatenate([part.place + i * times for i, part in enumerate(parts)])
+        rest = [[getattr(part, name.name) for part in parts] for name in fields(cls)[1:]]
+        return cls(place, *(np.concatenate(each) for each in rest))
+
 
 class HiddenTies:
     """A degree-corrected block model (Karrer & Newman 2011) of the pairs that a snapshot leaves out.
@@ -57,21 +67,21 @@ class HiddenTies:
         self.expected = 2 * hidden * weight / weight.sum()
         self._probabilities = probabilities
         self._features = features
-        self._root = np.sqrt(weight + 1 + self.expected)
-        affinity = probabilities[graph.edges[:, 0]].T @ probabilities[graph.edges[:, 1]]
-        modal = np.zeros_like(probabilities)
-        modal[np.arange(graph.n), probabilities.argmax(axis=1)] = 1.0
-        self._memberships = {Trust.SAMPLED: probabilities, Trust.MODAL: modal, Trust.NONE: np.ones((graph.n, 1))}
+        self._weight = weight
+        self._modal = probabilities.argmax(axis=1)
+        tied = _tied(graph, probabilities)
+        anywhere = _Listed(weight, np.zeros(graph.n, dtype=np.int64), 1)
         self._partners = {
-            trust: _Partners(weight, member, affinity + affinity.T if trust is not Trust.NONE else np.ones((1, 1)))
-            for trust, member in self._memberships.items()
+            Trust.SAMPLED: _Partners(_Spread(weight, probabilities), tied),
+            Trust.MODAL: _Partners(_Listed(weight, self._modal, probabilities.shape[1]), tied),
+            Trust.NONE: _Partners(anywhere, np.ones((1, 1))),
         }
 
     def around(
         self, target: int, neighbours: np.ndarray, trust: Trust, times: int, rng: np.random.Generator
     ) -> Completion:
         """Complete the surroundings of `target` `times` over; `neighbours`: its neighbours in the snapshot."""
-        partners, n = self._partners[trust], len(self._root)
+        partners, n = self._partners[trust], len(self._weight)
         mine = self._classes(np.full(times, target), trust, rng)
         owner = np.repeat(np.arange(times), rng.poisson(self.expected[target], times))
         found, theirs = partners.draw(mine[owner], rng)
@@ -88,41 +98,96 @@ class HiddenTies:
         ends, _ = partners.draw(classes[tied], rng)
         kept = (ends != target) & (ends != rows[tied])
         tied, ends = tied[kept], ends[kept]
-        links = sparse.csr_array((1 / self._root[ends], (tied, ends)), shape=(len(rows), n))
+        ties = np.bincount(tied, minlength=len(rows))
+        start = np.concatenate([[0], ties.cumsum()])
+        root = np.sqrt(self._weight[ends] + 1 + self.expected[ends])
+        links = sparse.csr_array((1 / root, ends, start), shape=(len(rows), n))
         return Completion(
-            place[order],
-            rows,
-            order >= times * len(neighbours),
-            np.bincount(tied, minlength=len(rows)).astype(np.float64),
-            links @ self._features,
+            place[order], rows, order >= times * len(neighbours), ties.astype(np.float64), links @ self._features
         )
 
     def _classes(self, rows: np.ndarray, trust: Trust, rng: np.random.Generator) -> np.ndarray:
         """A class for each row: the sampled, the modal or the only one."""
-        if trust is not Trust.SAMPLED:
-            return self._memberships[trust][rows].argmax(axis=1)
-        ladder = self._probabilities[rows].cumsum(axis=1)
-        return _rung(ladder, rng)
+        if trust is Trust.NONE:
+            return np.zeros_like(rows)
+        return self._modal[rows] if trust is Trust.MODAL else _rung(self._probabilities[rows].cumsum(axis=1), rng)
+
+
+def _tied(graph: PublicGraph, probabilities: np.ndarray) -> np.ndarray:
+    """How often the snapshot ties two classes, C x C, each end counted by its class probabilities."""
+    found = np.zeros((probabilities.shape[1],) * 2)
+    for start in range(0, graph.m, BLOCK_PAIRS):
+        u, v = graph.edges[start : start + BLOCK_PAIRS].T
+        found += probabilities[u].T @ probabilities[v]
+    return found + found.T
+
+
+class _Listed:
+    """Each node belongs to one class: weights summed up class by class, over its members in order."""
+
+    def __init__(self, weight: np.ndarray, member: np.ndarray, classes: int) -> None:
+        self._order = np.argsort(member, kind="stable")
+        self._ends = weight[self._order].cumsum()
+        self._start = np.searchsorted(member[self._order], np.arange(classes + 1))
+        self.bounds = np.concatenate([[0.0], self._ends])[self._start]
+
+    def nodes(self, points: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """The nodes at some heights of the running sum, which lie within these classes."""
+        places = np.searchsorted(self._ends, points, side="right")
+        last = len(self._order) - 1
+        return np.where(places < self._start[classes + 1], self._order[np.minimum(places, last)], last)
+
+
+class _Spread:
+    """Each node belongs to every class in part: weights summed up class by class, over all nodes in order.
+
+    Running sums are kept at the end of every block of nodes; within it they are summed again, in the same order.
+    """
+
+    def __init__(self, weight: np.ndarray, probabilities: np.ndarray) -> None:
+        self._weight, self._probabilities = weight, probabilities
+        n, classes = probabilities.shape
+        self._block = -(-n * classes // KEPT_SUMS)
+        last = np.minimum(np.arange(self._block, n + self._block, self._block), n)
+        ends = np.empty((classes, len(last)))
+        total = 0.0
+        for label in range(classes):
+            sums = np.concatenate([[total], weight * probabilities[:, label]]).cumsum()
+            ends[label] = sums[last]
+            total = sums[-1]
+        self.bounds = np.concatenate([[0.0], ends[:, -1]])
+        self._blocks, self._ends = len(last), ends.ravel()
+
+    def nodes(self, points: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """The nodes at some heights of the running sum, which lie within these classes."""
+        last = len(self._weight) - 1
+        block = np.minimum(np.searchsorted(self._ends, points, side="right"), classes * self._blocks + self._blocks - 1)
+        node = (block - classes * self._blocks) * self._block
+        if self._block > 1:
+            rows = node[:, None] + np.arange(self._block)
+            inside = np.minimum(rows, last)
+            steps = self._weight[inside] * self._probabilities[inside, classes[:, None]]
+            before = np.where(block > 0, self._ends[block - 1], 0.0)
+            sums = np.concatenate([before[:, None], steps], axis=1).cumsum(axis=1)[:, 1:]
+            node = node + (sums <= points[:, None]).sum(axis=1)
+        return np.minimum(node, last)
 
 
 class _Partners:
     """Draws partners: their class by affinity, then the node within the class by weight."""
 
-    def __init__(self, weight: np.ndarray, membership: np.ndarray, affinity: np.ndarray) -> None:
-        self._n, classes = membership.shape
-        self._ends = (weight[:, None] * membership).T.ravel().cumsum()
-        bounds = np.concatenate([[0.0], self._ends[self._n - 1 :: self._n]])
-        self._low, self._width = bounds[:-1], np.diff(bounds)
+    def __init__(self, weights: _Listed | _Spread, affinity: np.ndarray) -> None:
+        self._weights = weights
+        self._low, self._width = weights.bounds[:-1], np.diff(weights.bounds)
         present = self._width > 0
-        affinity = np.where((affinity * present).sum(axis=1, keepdims=True) > 0, affinity, np.ones((classes, classes)))
+        affinity = np.where((affinity * present).sum(axis=1, keepdims=True) > 0, affinity, np.ones_like(affinity))
         self._ladder = (affinity * present).cumsum(axis=1)
 
     def draw(self, classes: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Partners for owners of the given classes (k), and the partners' classes."""
         theirs = _rung(self._ladder[classes], rng)
         points = self._low[theirs] + rng.random(len(classes)) * self._width[theirs]
-        places = np.searchsorted(self._ends, points, side="right")
-        return np.clip(places - theirs * self._n, 0, self._n - 1), theirs
+        return self._weights.nodes(points, theirs), theirs
 
 
 def _rung(ladder: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class Cover:
 
     def objective(self, mass: np.ndarray) -> float:
         """Value of the program at group masses `mass` (G, positive, sum 1)."""
-        return self._terms(mass)[0]
+        return self._terms(mass, self.flips @ mass)[0]
 
     def solve(self, tolerance: float = 1e-7) -> np.ndarray:
         """Group masses whose objective is within `tolerance` of the optimum, unless rounding stops it first.
@@ -46,22 +47,22 @@ class Cover:
         The dual moves even where a reference of 1e-20 on every flip would leave the objective flat.
         For a concave objective `max_g ∇_g - <∇, π>` bounds what is still to be gained.
         """
-        x = self.flips @ self.reference
+        x = self._start
         best, best_value = self.reference, self.objective(self.reference)
         value, mass, slope, curvature = self._dual(x)
         for _ in range(ITERATIONS):
             reached = self.flips @ mass
-            primal, ahead, _ = self._terms(mass)
+            primal, ahead, _ = self._terms(mass, reached)
             if primal > best_value:
                 best, best_value = mass, primal
             ascent = (ahead - slope) @ self.flips
             if ascent.max() - ascent @ mass < tolerance:
                 return mass
-            spread = (self.flips * mass) @ self.flips.T - np.outer(reached, reached)
-            step = np.linalg.solve(np.eye(len(x)) + spread * curvature / self.entropy, reached - x)
+            spread = (self.flips * mass) @ self.flips.T - reached[:, None] * reached
+            step = np.linalg.solve(self._unit + spread * (curvature / self.entropy), reached - x)
             length = 1.0
             while length > SHORTEST_STEP:
-                there = np.clip(x + length * step, 0.0, 1.0)
+                there = np.minimum(np.maximum(x + length * step, 0.0), 1.0)
                 terms = self._dual(there)
                 if terms[0] <= value:  # equal where φ is straight: x has to cross that stretch
                     break
@@ -70,6 +71,24 @@ class Cover:
                 break
             x, (value, mass, slope, curvature) = there, terms
         return best
+
+    @cached_property
+    def _start(self) -> np.ndarray:
+        """What lies on the flips of each scenario under the reference, K."""
+        return self.flips @ self.reference
+
+    @cached_property
+    def _odds(self) -> float:
+        return math.exp(self.gain)
+
+    @cached_property
+    def _least(self) -> np.ndarray:
+        """`g` under the reference, below which a scenario has lost something, K."""
+        return self._odds * self._start / (self._start * (self._odds - 1) + 1)
+
+    @cached_property
+    def _unit(self) -> np.ndarray:
+        return np.eye(len(self.flips))
 
     def _dual(self, x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         """The dual at `c = ∇φ(x)`, the masses that belong to it, and `c` and the negated `φ''`."""
@@ -81,21 +100,22 @@ class Cover:
         mass = np.maximum(weight / total, np.finfo(float).tiny)
         return self.entropy * (top + math.log(total)) + value - slope @ x, mass, slope, curvature
 
-    def _terms(self, mass: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Objective, and first and negated second derivative of its first sum by each `x_k`."""
-        value, slope, curvature = self._gains(self.flips @ mass)
+    def _terms(self, mass: np.ndarray, reached: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Objective, and first and negated second derivative of its first sum by each `x_k`; `reached`: `Fπ`."""
+        value, slope, curvature = self._gains(reached)
         return value - self.entropy * float(mass @ np.log(mass / self.reference)), slope, curvature
 
     def _gains(self, x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """`φ(x)` and, for each scenario, its first and negated second derivative."""
-        odds = math.exp(self.gain)
-        at = self.flips @ self.reference
-        scale = x * (odds - 1) + 1
-        gain, rise, bend = odds * x / scale, odds / scale**2, 2 * odds * (odds - 1) / scale**3
-        lost = odds * at / (at * (odds - 1) + 1) - gain
-        inside = np.clip((lost + KINK) / (2 * KINK), 0, 1)
-        hinge = np.where(lost > KINK, lost, KINK * inside**2)
-        sharp = np.where(np.abs(lost) < KINK, 1 / (2 * KINK), 0.0)
-        slope = self.weight * rise * (1 + self.regret * inside)
-        curvature = self.weight * (bend * (1 + self.regret * inside) + self.regret * sharp * rise**2)
-        return float(self.weight @ (gain - self.regret * hinge)), slope, curvature
+        scale = 1 / (x * (self._odds - 1) + 1)
+        gain, rise = self._odds * x * scale, self._odds * scale * scale
+        bend = 2 * (self._odds - 1) * rise * scale
+        if not self.regret:
+            return float(self.weight @ gain), self.weight * rise, self.weight * bend
+        lost = self._least - gain
+        inside = np.minimum(np.maximum((lost + KINK) / (2 * KINK), 0.0), 1.0)
+        hinge = np.where(lost > KINK, lost, KINK * inside * inside)
+        sharp = (np.abs(lost) < KINK) * (self.regret / (2 * KINK))
+        twice = self.weight * (1 + self.regret * inside)
+        curvature = twice * bend + self.weight * sharp * rise * rise
+        return float(self.weight @ (gain - self.regret * hinge)), twice * rise, curvature

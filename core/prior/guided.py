@@ -30,6 +30,7 @@ REGRET = 2.0
 ENTROPY = 0.01
 REFERENCE_SHARE = 0.05
 LARGEST_GAIN = 30.0
+BITS = 64  # of a word that holds a candidate's scenarios
 
 
 class Guide:
@@ -41,10 +42,15 @@ class Guide:
 
     def __init__(self, universe: Universe, scenarios: np.ndarray) -> None:
         self.universe = universe
-        packed = np.zeros(universe.shape, dtype=np.uint64)
-        for place, flips in enumerate(scenarios):
-            packed |= flips.astype(np.uint64) << np.uint64(place)
-        groups, self.member = np.unique(packed, return_inverse=True)
+        told = np.flatnonzero(scenarios.any(axis=0))
+        bits = np.zeros((len(told), BITS // 8), dtype=np.uint8)
+        flipped = np.packbits(scenarios.reshape(len(scenarios), -1)[:, told], axis=0, bitorder="little")
+        bits[:, : len(flipped)] = flipped.T
+        groups, member = np.unique(bits.view("<u8"), return_inverse=True)
+        rest = int(len(told) < universe.size)
+        self.member = np.zeros(universe.shape, dtype=np.int64)
+        self.member.ravel()[told] = member.ravel() + rest
+        groups = np.concatenate([np.zeros(rest, dtype=np.uint64), groups])
         places = np.arange(len(scenarios), dtype=np.uint64)
         self.flips = (groups >> places[:, None] & np.uint64(1)).astype(np.float64)
 

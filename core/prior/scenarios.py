@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import torch
+from scipy import sparse
 
 from core import checks
 from core.backbone.gcn import GCNWeights, softmax
 from core.backbone.module import FrozenModule
 from core.graph import Nodes, PublicGraph
 from core.prior.completion import Completion, HiddenTies, Trust
+from core.prior.flips import Masks, flips
 from core.progress import Progress, Stop
 from core.scoring.blackbox import BlackBoxScorer
 from core.scoring.deletions import Deletions
-from core.scoring.factorised import GCNScorer, spread
-from core.scoring.masks import masked_rows
+from core.scoring.factorised import GCNScorer
+from core.scoring.masks import mask_parts, masked_rows
 from core.scoring.messages import Surroundings
 from core.scoring.twohop import Touched, TwoHopDeletions, TwoHopLogits
 from core.snapshot import Snapshot
@@ -26,7 +27,7 @@ from core.universe import Universe
 COMPLETIONS = 12  # for each degree of trust
 SEED = 20261130
 MARGIN_ROUNDING = 1e-9
-DTYPE = torch.float32  # a public guess needs no more
+DTYPE = torch.float32  # where all are scored: a public guess needs no more
 
 
 class PublicModel:
@@ -52,9 +53,6 @@ class PublicModel:
         self.hidden = round(len(snapshot) / share) - len(snapshot) if share > 0 else 0
         self._features = weights.hidden_features(nodes)
         self._ties = HiddenTies(graph, self.hidden, softmax(self._known.clean), self._features)
-        self._degree = graph.degree + 1.0
-        self._root = np.sqrt(self._degree + self._ties.expected)
-        self._sums = graph.adjacency @ (self._features / self._root[:, None])
 
     def scenarios(self, universe: Universe) -> np.ndarray:
         """Which candidate flips in which scenario, K x nE x nF bool; the last two for a target on the boundary.
@@ -66,60 +64,82 @@ class PublicModel:
         target's new neighbours and its ends are left out, as those to the ends of other pairs are.
         """
         known = self._known.score(universe)
-        completed = self._completed(universe) if self.hidden else [known.flips]
+        completed = self._completed(universe) if self.hidden else known.flips[None]
         return np.stack([*completed, *_boundary(known.margin, known.clean_margin, universe)])
 
-    def _completed(self, universe: Universe) -> Iterator[np.ndarray]:
+    def _completed(self, universe: Universe) -> np.ndarray:
+        """Which candidate flips in which completion, 3 completions x nE x nF bool."""
         resolved = self._known.resolve(universe)
-        masked = torch.from_numpy(masked_rows(self._nodes, self._weights, universe)).to(DTYPE)
         rng = np.random.default_rng([SEED, universe.target])
-        for trust in Trust:
-            completion = self._ties.around(universe.target, resolved.neighbours, trust, self.completions, rng)
-            near = self._surroundings(universe.target, completion)
-            more = near.degree.shape[1] - len(resolved.neighbours)
-            there = replace(resolved, tied=np.pad(resolved.tied, ((0, 0), (0, more))))
-            logits = self._logits(near, there, masked)
-            for mine in logits:
-                original = int(mine[0, 0].argmax())
-                clean = mine[..., original].clone()
-                mine[..., original] = -torch.inf
-                yield spread(mine.amax(dim=2) > clean, universe, there) & (universe.sizes > 0)
+        drawn = [
+            self._ties.around(universe.target, resolved.neighbours, trust, self.completions, rng) for trust in Trust
+        ]
+        near = self._surroundings(universe.target, Completion.joined(drawn, self.completions))
+        more = near.degree.shape[1] - len(resolved.neighbours)
+        there = replace(resolved, tied=np.pad(resolved.tied, ((0, 0), (0, more))))
+        if isinstance(there, Deletions) and not there.crowded:
+            whole, parts = mask_parts(self._nodes, self._weights, universe)
+            masks = Masks.of(whole, parts, universe.feature_subsets, universe.arm.inert)
+            found = flips(near, there, self._weights, masks)
+        else:
+            masked = torch.from_numpy(masked_rows(self._nodes, self._weights, universe)).to(DTYPE)
+            single = [part.to(DTYPE).split(self.completions) for part in vars(near).values()]
+            found = np.concatenate(
+                [_flips(self._logits(Surroundings(*part), there, masked)) for part in zip(*single, strict=True)]
+            )
+        if found.shape[1] != universe.shape[0]:
+            found = found[:, resolved.inverse]
+        return np.broadcast_to(found, (len(found), *universe.shape))
 
     def _logits(self, near: Surroundings, resolved: Deletions | TwoHopDeletions, masked: torch.Tensor) -> torch.Tensor:
         """Logits in each completion; a touched node counts with the mean degree that the sums over ties took."""
         if isinstance(resolved, Deletions):
             return self._candidates.logits(near, resolved, masked)
-        degree = torch.from_numpy(self._root[resolved.touched] ** 2).to(DTYPE)
+        degree = torch.from_numpy(self._root(resolved.touched) ** 2).to(DTYPE)
         hidden = torch.from_numpy(self._features[resolved.touched]).to(DTYPE)
         far = Touched(hidden, degree.expand(len(near.degree), -1))
         return self._candidates.two_hop_logits(near, far, resolved, masked)
 
     def _surroundings(self, target: int, completion: Completion) -> Surroundings:
         """The target's surroundings in each completion; two hops away degrees stand at their mean."""
-        rows, known = completion.rows, ~completion.hidden
-        degree = self._degree[rows] + completion.ties + completion.hidden
+        rows, known, place = completion.rows, ~completion.hidden, completion.place
+        public = self._known.states.degree
+        degree = public[rows] + completion.ties + completion.hidden
         own = self._features[rows] / np.sqrt(degree)[:, None]
-        back = known[:, None] * (self._features[target] / self._root[target])
-        offset = (self._sums[rows] - back + own + completion.sums) / np.sqrt(degree)[:, None] + self._weights.b1
+        back = known[:, None] * (self._features[target] / self._root(target))
+        offset = (self._sums(rows) - back + own + completion.sums) / np.sqrt(degree)[:, None] + self._weights.b1
 
-        place = completion.place
-        counts = np.bincount(place, minlength=self.completions)
+        times = len(Trust) * self.completions
+        counts = np.bincount(place, minlength=times)
         slot = np.arange(len(rows)) - (np.cumsum(counts) - counts)[place]
-        shape = (self.completions, int(counts.max(initial=0)))
+        shape = (times, int(counts.max(initial=0)))
 
-        def padded(values: np.ndarray, fill: float) -> torch.Tensor:
-            table = torch.full((*shape, *values.shape[1:]), fill, dtype=DTYPE)
-            table[place, slot] = torch.from_numpy(values).to(DTYPE)
-            return table
+        def padded(values: np.ndarray | float, fill: float, *more: int) -> torch.Tensor:
+            table = np.full((*shape, *more), fill)
+            table[place, slot] = values
+            return torch.from_numpy(table)
 
-        hidden = np.bincount(place, weights=completion.hidden, minlength=self.completions)
+        h = self._features.shape[1]
+        hidden = np.bincount(place, weights=completion.hidden, minlength=times)
         return Surroundings(
-            torch.from_numpy(self._degree[target] + hidden).to(DTYPE),
+            torch.from_numpy(public[target] + hidden),
             padded(degree, 1.0),
-            padded(self._features[rows], 0.0),
-            padded(offset, 0.0),
-            padded(np.ones(len(rows)), 0.0),
+            padded(self._features[rows], 0.0, h),
+            padded(offset, 0.0, h),
+            padded(1.0, 0.0),
         )
+
+    def _root(self, rows: np.ndarray | int) -> np.ndarray:
+        """`sqrt(d_w)` of some rows at their mean degree: ties of the snapshot, itself, and the expected hidden ones."""
+        return np.sqrt(self._known.states.degree[rows] + self._ties.expected[rows])
+
+    def _sums(self, rows: np.ndarray) -> np.ndarray:
+        """`Σ z_w / sqrt(d_w)` over the snapshot ties of some rows, degrees at their mean, k x h."""
+        distinct, place = np.unique(rows, return_inverse=True)
+        ties = self._known.graph.adjacency[distinct]
+        sent = self._features[ties.indices] / self._root(ties.indices)[:, None]
+        each = sparse.csr_array((ties.data, np.arange(len(sent)), ties.indptr), shape=(len(distinct), len(sent)))
+        return (each @ sent)[place]
 
 
 class SnapshotModel:
@@ -158,3 +178,11 @@ def _boundary(margin: np.ndarray, clean: float, universe: Universe) -> tuple[np.
     """Whatever lowers the public margin, and whatever raises it, each nE x nF bool without the empty candidate."""
     rise, some = margin - clean, universe.sizes > 0
     return (rise < -MARGIN_ROUNDING) & some, (rise > MARGIN_ROUNDING) & some
+
+
+def _flips(logits: torch.Tensor) -> np.ndarray:
+    """Which candidate has another class than the empty one in each completion, B x nR x nF bool."""
+    original = logits[:, 0, 0].argmax(dim=1)[:, None, None, None].expand(*logits.shape[:3], 1)
+    clean = logits.gather(3, original)
+    logits.scatter_(3, original, -torch.inf)
+    return (logits.amax(dim=3) > clean[..., 0]).numpy()

@@ -49,8 +49,9 @@ def deletions(graph: Graph, universe: Universe) -> Deletions:
     """Resolve the edge subsets of `universe` on `graph`."""
     target, pairs = universe.target, universe.edge_pairs
     neighbours = graph.neighbours(target)
-    exists = graph.contains(pairs)
-    ends = pairs.sum(axis=1)[exists] - target
+    ends = pairs.sum(axis=1) - target
+    exists = np.isin(ends, neighbours, assume_unique=True)
+    ends = ends[exists]
     slots = np.searchsorted(neighbours, ends)
 
     members, inverse = distinct_sets(universe, exists)

@@ -33,9 +33,7 @@ def bounds(
     h = whole.shape[1]
     low, high = box(whole, parts, most)
     each = lines(sets.offset, low[sets.sender], high[sets.sender]) * sets.weight[:, None, None]
-    chord, chord_at_0, below, below_at_0 = (
-        (sets.kept @ each.reshape(len(each), 4 * h)).reshape(-1, 4, h).swapaxes(0, 1)
-    )
+    chord, chord_at_0, below, below_at_0 = (sets.kept @ each.reshape(len(each), 4 * h)).reshape(-1, 4, h).swapaxes(0, 1)
 
     terms = np.abs(sets.offset) + np.maximum(np.abs(low), np.abs(high))[sets.sender]
     size = (terms @ np.abs(weights.w2).max(axis=1)) * sets.weight

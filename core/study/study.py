@@ -36,6 +36,7 @@ from core.wording import backbone_notes
 
 CACHED_TARGETS = 128
 CACHED_MODELS = 8
+MODEL_NODES = 2_000_000  # of all cached models together: about a GiB
 LARGE = 200_000  # nodes
 
 Key = TypeVar("Key", bound=Hashable)
@@ -181,7 +182,8 @@ class Study:
             return public_model(self.dataset.nodes, self.disclosed(rho), self.backbone.weights, rho)
 
         def ask() -> Guide:
-            known = self._remembered(self._models, rho, model, CACHED_MODELS)
+            most = max(1, min(CACHED_MODELS, MODEL_NODES // self.dataset.nodes.n))
+            known = self._remembered(self._models, rho, model, most)
             universe = self._universe(target, rho, settings)
             if isinstance(known, SnapshotModel):
                 return Guide(universe, known.scenarios(universe, progress, cancelled))

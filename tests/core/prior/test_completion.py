@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from core.graph import PublicGraph
+from core.prior import completion as completion_module
 from core.prior.completion import HiddenTies, Trust
 from tests.core.smallgraphs import make_nodes
 
@@ -261,3 +262,44 @@ def test_the_same_generator_draws_the_same_completions(seed, trust):
     for name in ("place", "rows", "hidden", "ties", "sums"):
         assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
     assert model.around(3, trust, seed + 1, 50).rows.tolist() != model.around(3, trust, seed, 50).rows.tolist()
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 30),
+    classes=st.integers(1, 4),
+    kept=st.sampled_from([1, 5, 1000]),
+    empty=st.booleans(),
+)
+def test_partners_are_looked_up_as_in_one_list_of_running_sums(seed, n, classes, kept, empty):
+    """All nodes, class by class, each with `weight x membership`; points also on the very bounds of a class."""
+    rng = np.random.default_rng(seed)
+    weight = rng.integers(1, 9, size=n).astype(float)
+    probabilities = rng.dirichlet(np.full(classes, 0.3), size=n)
+    if empty and classes > 1:
+        probabilities[:, 1] = 0.0
+    modal = probabilities.argmax(axis=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(completion_module, "KEPT_SUMS", kept)
+        ways = [
+            (completion_module._Spread(weight, probabilities), probabilities),
+            (completion_module._Listed(weight, modal, classes), np.eye(classes)[modal]),
+        ]
+    for way, member in ways:
+        ends = (weight[:, None] * member).T.ravel().cumsum()
+        bounds = np.concatenate([[0.0], ends[n - 1 :: n]])
+        assert way.bounds.tolist() == bounds.tolist()
+        theirs = rng.choice(np.flatnonzero(np.diff(bounds) > 0), size=50)
+        points = bounds[theirs] + rng.choice([0.0, 0.3, 1.0, rng.random()], size=50) * np.diff(bounds)[theirs]
+        on_an_end = ends[rng.integers(len(ends), size=50)]
+        inside = (on_an_end >= bounds[theirs]) & (on_an_end < bounds[theirs + 1])
+        points = np.where(inside & (rng.random(50) < 0.5), on_an_end, points)
+        places = np.clip(np.searchsorted(ends, points, side="right") - theirs * n, 0, n - 1)
+        assert way.nodes(points, theirs).tolist() == places.tolist()
+
+
+def test_class_affinity_is_the_same_in_blocks_of_pairs(monkeypatch):
+    model = Model(8)
+    whole = completion_module._tied(model.graph, model.probabilities)
+    monkeypatch.setattr(completion_module, "BLOCK_PAIRS", 3)
+    assert completion_module._tied(model.graph, model.probabilities) == pytest.approx(whole, rel=1e-12)

@@ -233,3 +233,16 @@ def test_the_rule_is_stated_with_the_numbers_in_use():
     assert f"`τ = {ENTROPY:g}`" in stated
     assert f"of weight `t/{1 / BOUNDARY_WEIGHT:g}` together and `κ = {REGRET:g}t`" in stated
     assert f"Mix in {100 * REFERENCE_SHARE:g} % of the reference" in stated
+
+
+@given(
+    seed=st.integers(0, 10**6), completions=st.sampled_from([1, 6, 7, 40, 60]), rate=st.sampled_from([0.0, 0.02, 0.4])
+)
+def test_groups_are_the_candidates_that_no_scenario_tells_apart(seed, completions, rate):
+    """Up to all the scenarios of a model with the most completions; and where every candidate flips somewhere."""
+    guide, scenarios = make_guide(seed, completions, rate)
+    for told in (scenarios, scenarios | np.ones_like(scenarios[:1])):
+        grouped = Guide(guide.universe, told)
+        assert (grouped.flips[:, grouped.member] == told).all()
+        assert len(np.unique(grouped.flips, axis=1).T) == grouped.flips.shape[1]
+        assert np.unique(grouped.member).tolist() == list(range(grouped.flips.shape[1]))
