@@ -105,14 +105,15 @@ def kinds() -> str:
     )
 
 
-def frontier() -> str:
-    """Key to the frontier curves; colour tells ρ."""
+def frontier(here: bool = True) -> str:
+    """Key to the frontier curves; colour tells ρ. `here`: whether a line stands at the present ε."""
+    present = [(_HERE, "present ε")] if here else []
     return _items(
         (_GUIDED, "guided prior"),
         (_UNIFORM, "uniform prior"),
         (_ALONE, f'<span title="{PUBLIC_ONLY_WHY}">public-only, no private edge read</span>'),
         (_CEILING, '<span title="Share of targets that some candidate flips.">ceiling</span>'),
-        (_HERE, "present ε"),
+        *present,
     )
 
 

@@ -1,15 +1,20 @@
-"""The explorer as a local web server."""
+"""The explorer, or written results, as a local web server."""
 
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import panel as pn
 
 from core.errors import BadInput
-from core.study.study import Study
-from explorer.app import TITLE, build_page
-from explorer.state import Decisions, first_target
+from core.study.written import Frontiers
+from explorer.present.page import Presentation
+from explorer.present.words import TITLE as RESULTS
+
+if TYPE_CHECKING:  # a process that presents loads nothing that opens graphs
+    from core.study.study import Study
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -22,15 +27,39 @@ def serve(study: Study, port: int = 5006, address: str = "127.0.0.1", show: bool
     may see them; files of this machine can then no longer be opened by their path. Raises `BadInput`, also
     for a port that is taken.
     """
+    from explorer.app import TITLE, build_page
+    from explorer.state import Decisions, first_target
+
     study.prepare(first_target(study), Decisions.rho)
-    opened = study.dataset
+    _serve(
+        lambda: build_page(study, local=address in LOOPBACK),
+        TITLE,
+        study.dataset.title,
+        "Owner only: it shows what private edges determine.",
+        (port, address, show),
+    )
+
+
+def present(shown: Frontiers, port: int = 5006, address: str = "127.0.0.1", show: bool = False) -> None:
+    """Serve written frontiers, read-only, until interrupted; no graph is opened. Raises `BadInput` as `serve` does."""
+    _serve(
+        lambda: Presentation(shown).page(),
+        RESULTS,
+        ", ".join(dict.fromkeys(shown.rows["dataset"])),
+        "Its figures were computed from private edges: who may see them is the presenter's decision.",
+        (port, address, show),
+    )
+
+
+def _serve(page: Callable[[], Any], title: str, of: str, warning: str, where: tuple[int, str, bool]) -> None:
+    port, address, show = where
     listening = _bound(port, address)
     chosen = listening.getsockname()[1]
     listening.close()
     hosts = {address, "127.0.0.1", "localhost"}
     server = pn.serve(
-        {"/": lambda: build_page(study, local=address in LOOPBACK)},
-        title=TITLE,
+        {"/": page},
+        title=title,
         port=chosen,
         address=address,
         websocket_origin=[f"{host}:{chosen}" for host in sorted(hosts)],
@@ -39,8 +68,8 @@ def serve(study: Study, port: int = 5006, address: str = "127.0.0.1", show: bool
         verbose=False,
     )
     server.start()
-    print(f"{TITLE} on {opened.title}: http://{address}:{chosen}", flush=True)
-    print("Owner only: it shows what private edges determine. Stop it with Ctrl+C.", flush=True)
+    print(f"{title} on {of}: http://{address}:{chosen}", flush=True)
+    print(f"{warning} Stop it with Ctrl+C.", flush=True)
     server.io_loop.start()
 
 

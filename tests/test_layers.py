@@ -14,9 +14,11 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-SCREEN = {"panel", "panel_material_ui", "bokeh", "holoviews", "ipywidgets", "ipywidgets_bokeh", "jupyter_bokeh"}
+SCREEN = {
+    "bokeh", "holoviews", "ipywidgets", "ipywidgets_bokeh", "jupyter_bokeh", "matplotlib", "panel", "panel_material_ui",
+}  # fmt: skip
 FORBIDDEN_IN_CORE = SCREEN | {"explorer"}
-LATE_IMPORTS = {("core/cli/serve.py", "explorer")}
+LATE_IMPORTS = {(f"core/cli/{name}.py", "explorer") for name in ("figure", "losschain", "report", "serve")}
 FORBIDDEN_IN_EXPLORER = {"torch", "torch_geometric", "scipy", "opendp", "graphdatascience"}
 PUBLIC_ONLY = ("core/universe.py", "core/prior")
 PRIVATE_TYPES = {"Graph", "PrivateGraph", "Dataset", "Scores", "GCNScorer", "Utility", "ReleaseDistribution", "Study"}

@@ -7,10 +7,15 @@ from collections.abc import Sequence
 
 import click
 
+from core.cli.advise import advise_command
 from core.cli.check import check_command
+from core.cli.figure import figure_command
 from core.cli.frontier import frontier_command
 from core.cli.inspect import inspect_command
+from core.cli.losschain import losschain_command
 from core.cli.placement import placement_command
+from core.cli.reach import reach_command
+from core.cli.report import report_command
 from core.cli.serve import serve_command
 from core.errors import PrivCFSError
 from core.threads import use_one_thread
@@ -23,6 +28,9 @@ def cli() -> None:
 
 
 for command in (serve_command, inspect_command, frontier_command, placement_command, check_command):
+    cli.add_command(command)
+
+for command in (figure_command, losschain_command, report_command, reach_command, advise_command):
     cli.add_command(command)
 
 

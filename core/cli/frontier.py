@@ -13,25 +13,23 @@ from tqdm import tqdm
 from core import checks
 from core.cli import options
 from core.cli.source import Source, data_source
+from core.cli.targets import Asked, targets
 from core.errors import BadInput
-from core.prior.prior import PriorKind, PriorRule
+from core.prior.prior import PriorKind
 from core.scale.cluster import local_workers, on_workers, workers_at
-from core.study import populations
 from core.study.frontier import frontier
 from core.study.plan import EPSILONS, RHOS, Figures, Owned, Plan, Run, Task, price_elsewhere
 from core.study.pricestore import PriceStore
 from core.study.settings import Settings
 from core.study.tables import check_ending, described_run, write_table
 from core.universe import Arm
-from core.utility import UtilityConfig
 
 KEPT = ".kept"  # figures of single targets, beside the output
 
 
 @click.command("frontier")
 @data_source()
-@options.population
-@click.option("--size", type=click.IntRange(min=1), help="Targets in the population, if not its usual number.")
+@targets()
 @click.option("--rho", "rhos", type=float, multiple=True, default=RHOS, show_default=True, help="Repeat it.")
 @click.option(
     "--epsilon", "epsilons", type=float, multiple=True, default=EPSILONS, show_default=True, help="Repeat it."
@@ -45,9 +43,7 @@ KEPT = ".kept"  # figures of single targets, beside the output
     show_default=True, help="Repeat it.",
 )  # fmt: skip
 @click.option("--seeds", type=click.IntRange(1, 100), default=3, show_default=True, help="Simulated snapshots.")
-@options.size_penalty
-@options.sensitivity
-@click.option("--soft", is_flag=True, help="Give partial credit for a smaller margin.")
+@options.settings
 @click.option(
     "--public-only/--no-public-only", default=True, help="Whether to say what the public can do alone (slow)."
 )
@@ -60,16 +56,13 @@ KEPT = ".kept"  # figures of single targets, beside the output
 @options.as_json
 def frontier_command(
     source: Source,
-    population: str,
-    size: int | None,
+    asked: Asked,
     rhos: Sequence[float],
     epsilons: Sequence[float],
     priors: Sequence[str],
     arms: Sequence[str],
     seeds: int,
-    size_penalty: float,
-    sensitivity: str,
-    soft: bool,
+    settings: Settings,
     public_only: bool,
     workers: int | None,
     dask: str | None,
@@ -86,14 +79,11 @@ def frontier_command(
         priors=tuple(PriorKind.parse(prior) for prior in priors),
         arms=tuple(Arm.parse(arm) for arm in arms),
         seeds=tuple(range(seeds)),
-        settings=Settings(
-            utility=UtilityConfig(sensitivity=sensitivity, soft=soft), prior=PriorRule(size_penalty=size_penalty)
-        ),
+        settings=settings,
         public_only=public_only,
     )
     study = source.study(source.dataset())
-    kind = populations.Population.parse(population)
-    targets = populations.population(study, kind, size)
+    rows, population = asked.rows(study)
     with (
         PriceStore(out.with_name(out.name + KEPT)) as store,
         _elsewhere(workers, dask) as run,
@@ -104,11 +94,11 @@ def frontier_command(
             bar.total = total
             bar.update(done - bar.n)
 
-        table = frontier(study, plan, targets, kind.value, store, run, progress)
-    write_table(table, described_run(study, plan), out)
+        table = frontier(study, plan, rows, population, store, run, progress)
+    write_table(table, described_run(study, plan, rows), out)
     if as_json:
-        rows = table.astype(object).where(table.notna(), None).to_dict("records")
-        options.print_json({"owner_only": True, "out": str(out), "rows": rows})
+        cells = table.astype(object).where(table.notna(), None).to_dict("records")
+        options.print_json({"owner_only": True, "out": str(out), "rows": cells})
     else:
         click.echo("\n".join([*report(table), "", f"{len(table)} rows written to {out}.", OWNER_ONLY]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,13 +10,11 @@ import click
 from core import checks
 from core.cli import options
 from core.cli.source import Source, data_source
-from core.prior.prior import PriorKind, PriorRule
-from core.release.mechanism import Mechanism
+from core.prior.prior import PriorKind
 from core.study.dump import dump
 from core.study.inspection import Inspection
 from core.study.settings import Settings
 from core.universe import Arm
-from core.utility import UtilityConfig
 from core.wording import disclosed, edges_add, odds
 
 BESIDE = ("valid", "targeted", "size", "collision", "empty")
@@ -31,10 +30,7 @@ LEVELS = 20
 @options.seed
 @options.arm
 @options.prior
-@options.size_penalty
-@options.mechanism
-@options.sensitivity
-@click.option("--soft", is_flag=True, help="Give partial credit for a smaller margin.")
+@options.settings
 @options.as_json
 @click.option("--dump", "dump_file", type=click.Path(dir_okay=False, path_type=Path), help="Write all arrays (.npz).")
 def inspect_command(
@@ -45,22 +41,14 @@ def inspect_command(
     seed: int,
     arm: str,
     prior: str,
-    size_penalty: float,
-    mechanism: str,
-    sensitivity: str,
-    soft: bool,
+    settings: Settings,
     as_json: bool,
     dump_file: Path | None,
 ) -> None:
     """Show what a release for TARGET could say, and how likely (owner-only: reads private edges)."""
     checks.epsilon(epsilon)
     checks.rho(rho)
-    settings = Settings(
-        arm=Arm.parse(arm),
-        utility=UtilityConfig(sensitivity=sensitivity, soft=soft),
-        mechanism=Mechanism.parse(mechanism),
-        prior=PriorRule(PriorKind.parse(prior), size_penalty),
-    )
+    settings = replace(settings, arm=Arm.parse(arm), prior=replace(settings.prior, kind=PriorKind.parse(prior)))
     dataset = source.dataset()
     row, note = dataset.resolve(target)
     if note:

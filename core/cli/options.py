@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
+from dataclasses import astuple
 from typing import Any
 
 import click
 
-from core.prior.prior import LARGEST_PENALTY, PriorKind
+from core.errors import BadInput
+from core.prior.prior import LARGEST_PENALTY, PriorKind, PriorRule
 from core.release.mechanism import Mechanism
 from core.study.populations import Population
-from core.universe import Arm
-from core.utility import SENSITIVITIES
+from core.study.settings import Settings
+from core.universe import Arm, Limits
+from core.utility import SENSITIVITIES, UtilityConfig
 
 Decorator = Callable[[Any], Any]
 
@@ -61,6 +65,66 @@ population = click.option(
     "--population", type=click.Choice([kind.value for kind in Population]), default=Population.RANDOM.value,
     show_default=True, help="Which targets.",
 )  # fmt: skip
+
+limits = click.option(
+    "--limits", metavar="K_E,K_F,MAX_E,MAX_F", default=",".join(map(str, astuple(Limits()))), show_default=True,
+    help="Candidate pairs and features, and how many of each an intervention combines.",
+)  # fmt: skip
+weights = click.option(
+    "--weights", metavar="FLIP,SIZE,PLAUSIBLE", default="0.7,0.2,0.1", show_default=True,
+    help="Weights of the utility: decimals or fractions that sum to exactly 1, for example 2/3,1/6,1/6.",
+)  # fmt: skip
+soft = click.option("--soft", is_flag=True, help="Give partial credit for a smaller margin.")
+SETTINGS = (size_penalty, mechanism, sensitivity, limits, weights, soft)
+
+
+def settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What a release depends on besides arm, kind of prior, ε and rho, handed on as one `settings: Settings`."""
+
+    @functools.wraps(command)
+    def run(
+        *, limits: str, weights: str, soft: bool, sensitivity: str, mechanism: str, size_penalty: float, **values: Any
+    ) -> Any:
+        worth: dict[str, Any] = dict(
+            zip(("w_flip", "w_size", "w_plausible"), _parts(weights, "weights", 3), strict=True)
+        )
+        taken = Settings(
+            limits=Limits(*(_whole(part, "limits") for part in _parts(limits, "limits", 4))),
+            utility=UtilityConfig(**worth, soft=soft, sensitivity=sensitivity),
+            mechanism=Mechanism.parse(mechanism),
+            prior=PriorRule(size_penalty=size_penalty),
+        )
+        return command(settings=taken, **values)
+
+    return functools.reduce(lambda decorated, option: option(decorated), reversed(SETTINGS), run)
+
+
+def told(settings: Settings) -> dict[str, Any]:
+    """The settings as the entries of a JSON object."""
+    utility = settings.utility
+    return {
+        "arm": settings.arm.value,
+        "prior": settings.prior.kind.value,
+        "size_penalty": settings.prior.size_penalty,
+        "mechanism": settings.mechanism.value,
+        "sensitivity": utility.sensitivity,
+        "limits": list(astuple(settings.limits)),
+        "utility": "soft" if utility.soft else "hard",
+        "utility_weights": [str(weight) for weight in (utility.w_flip, utility.w_size, utility.w_plausible)],
+    }
+
+
+def _parts(text: str, what: str, count: int) -> list[str]:
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != count or not all(parts):
+        raise BadInput.number(what, text, f"{count} numbers with commas between them")
+    return parts
+
+
+def _whole(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise BadInput.number(what, text, "whole numbers from 0, for example 12,12,2,3")
+    return int(text)
 
 
 def print_json(value: dict[str, Any]) -> None:

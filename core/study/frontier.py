@@ -33,8 +33,8 @@ def frontier(
     (`ceiling_std`, `valid_std`; 0 for a single seed). `public_only`: valid rate of the guided prior alone
     (ε = 0), NaN if not asked for. `retention`: mean valid over mean ceiling, NaN where that is 0. `store`:
     keeps every figure as it is found; those that it has are not worked out again. `run`: works the tasks
-    out elsewhere, to the same figures. `progress` counts targets of each arm and seed. Exponential
-    mechanism only. Raises `BadInput`, and `Cancelled` on request.
+    out elsewhere, to the same figures. `progress` counts targets of each arm and seed. Raises `BadInput`,
+    and `Cancelled` on request.
     """
     targets = np.asarray(targets)
     if not len(targets):

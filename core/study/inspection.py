@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,9 @@ class Inspection:
             "size_penalty": self.settings.prior.size_penalty,
             "arm": self.settings.arm.value,
             "mechanism": self.distribution.mechanism.value,
+            "limits": list(astuple(self.settings.limits)),
             "utility": "soft" if self.settings.utility.soft else "hard",
+            "utility_weights": [str(weight) for weight in astuple(self.settings.utility)[:3]],
             "sensitivity": self.settings.utility.sensitivity,
             "sensitivity_value": self.distribution.utility.sensitivity / self.distribution.utility.denominator,
             "target": self.target_id,

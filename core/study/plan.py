@@ -15,7 +15,6 @@ from core.backbone.train import Backbone
 from core.datasets.dataset import Dataset
 from core.errors import BadInput
 from core.prior.prior import PriorKind
-from core.release.mechanism import Mechanism
 from core.release.tally import FIGURES
 from core.study.pricing import public_prices, target_prices
 from core.study.settings import Settings
@@ -43,8 +42,6 @@ class Plan:
     public_only: bool = True
 
     def __post_init__(self) -> None:
-        if self.settings.mechanism is not Mechanism.EM:
-            raise BadInput.choice("mechanism of a price list", self.settings.mechanism.value, [Mechanism.EM.value])
         checked: dict[str, list[Any]] = {
             "rhos": [checks.rho(value) for value in self.rhos],
             "epsilons": [checks.epsilon(value) for value in self.epsilons],

@@ -30,8 +30,8 @@ def price_list(
 ) -> pd.DataFrame:
     """The frontier of one arm, one row per (rho, ε, prior): see `core.study.frontier.frontier` (owner-only).
 
-    `settings`: arm, limits, utility and size penalty. `priors`: that of the settings unless given. Raises
-    `BadInput`, and `Cancelled` on request.
+    `settings`: arm, limits, utility, mechanism and size penalty. `priors`: that of the settings unless
+    given. Raises `BadInput`, and `Cancelled` on request.
     """
     settings = settings or Settings()
     plan = Plan(

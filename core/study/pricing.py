@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from core.metrics import measure_cells
+from core.metrics import measure, measure_cells
 from core.prior.prior import Prior, PriorKind, uniform
 from core.release.cells import gather
+from core.release.distribution import release_distribution
+from core.release.mechanism import Mechanism
 from core.release.tally import FIGURES, Kinds, Tally
 from core.scoring.batched import score_many
 from core.scoring.scores import Scores
@@ -29,15 +31,21 @@ def target_prices(
     settings: Settings,
     memory: int | None = None,
 ) -> Iterator[np.ndarray]:
-    """`FIGURES` of each target in turn under the prior of the settings, 7 x n_rho x n_eps (exponential mechanism).
+    """`FIGURES` of each target in turn under the prior and mechanism of the settings, 7 x n_rho x n_eps.
 
     Depends on its arguments alone, so that a population can be split among processes; a target's figures
-    don't depend on the others beside it. Under the uniform prior scores are streamed and nothing is
-    remembered; `memory`: as in `score_many`. Raises `BadInput`.
+    don't depend on the others beside it. Where `streams`, nothing is remembered; `memory`: as in
+    `score_many`. Raises `BadInput`.
     """
-    if settings.prior.kind is PriorKind.UNIFORM and not settings.arm.two_hop and not study.foreign:
+    if streams(study, settings):
         return _uniform(study, targets, rhos, epsilons, settings, memory)
     return _one_by_one(study, targets, rhos, epsilons, settings)
+
+
+def streams(study: Study, settings: Settings) -> bool:
+    """Whether many targets are scored together: the exponential mechanism under a prior that knows sizes only."""
+    plain = settings.prior.kind is PriorKind.UNIFORM and settings.mechanism is Mechanism.EM
+    return plain and not settings.arm.two_hop and not study.foreign
 
 
 def public_prices(study: Study, target: int, rhos: Sequence[float], settings: Settings) -> np.ndarray:
@@ -57,12 +65,22 @@ def _one_by_one(
     for target in targets:
         each = [
             [
-                _stacked(measure_cells(study.cells(int(target), rho, some[0], settings), some))
+                _figures(study, int(target), rho, some, settings)
                 for some in ([[epsilon] for epsilon in epsilons] if varies else [epsilons])
             ]
             for rho in rhos
         ]
         yield np.stack([np.concatenate(parts, axis=1) for parts in each], axis=1)
+
+
+def _figures(study: Study, target: int, rho: float, epsilons: Sequence[float], settings: Settings) -> np.ndarray:
+    """Figures of one target under one prior, that of the first ε, 7 x n_eps."""
+    if settings.mechanism is Mechanism.EM:
+        return _stacked(measure_cells(study.cells(target, rho, epsilons[0], settings), epsilons))
+    scores, utility, prior = study.evaluated(target, rho, epsilons[0], settings)
+    released = (release_distribution(scores.universe, utility, prior, e, settings.mechanism) for e in epsilons)
+    found = [measure(distribution, scores) for distribution in released]
+    return np.array([[getattr(metrics, name) for metrics in found] for name in FIGURES])
 
 
 def _uniform(

@@ -14,6 +14,7 @@ from core.prior.prior import PriorKind
 from core.release.tally import FIGURES
 from core.study.plan import Figures, Plan, Task
 from core.study.pricestore import PriceStore
+from core.study.pricing import streams
 from core.study.settings import Settings
 from core.study.study import Study
 from core.universe import Arm
@@ -39,8 +40,8 @@ class Sheet:
         self.figures = np.full(shape, np.nan)
         self.public = np.full((len(targets), len(plan.rhos)), np.nan)
         self._graph = (study.dataset.digest, study.backbone.weights.digest, study.snapshot.simulated and seed)
-        guided = plan.public_only or PriorKind.GUIDED in plan.priors
-        self._together = 1 if guided or arm.two_hop or study.foreign else STREAMED
+        together = not plan.public_only and all(streams(study, settings) for settings in self._settings)
+        self._together = STREAMED if together else 1
 
     def fill(self, store: PriceStore) -> None:
         """Take over what `store` has."""

@@ -1,8 +1,9 @@
-"""Frontier curves: valid-CF over ε, one panel per share of public structure, every prior in each."""
+"""Frontier curves: valid-CF over ε, one panel per share of public structure or per arm, every prior in each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import panel as pn
@@ -13,6 +14,7 @@ from explorer import style
 from explorer.figures.base import pane, plain_figure, push, recolour_axes
 from explorer.palette import PRIOR_DASHES, PRIOR_MARKERS, Palette
 
+TOPS = (0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 CURVE = ("epsilon", "valid", "low", "high", "valid_std", "size", "collision")
 
 
@@ -21,11 +23,30 @@ def rho_label(rho: float) -> str:
     return f"ρ = {rho:g}" + ("†" if rho == 1 else "")
 
 
-class FrontierFigure:
-    """One panel per ρ, patched in place; an upright line in each stands at the present ε."""
+def top_of(prices: pd.DataFrame) -> float:
+    """Where an axis of valid-CF may end so that all of a price list fits: 1, or less where it stays small."""
+    highest = max(prices["ceiling"].max(), (prices["valid"] + prices["valid_std"]).clip(upper=1).max())
+    highest = max(highest, prices["public_only"].fillna(0).max())
+    return next(top for top in TOPS if highest <= top or top == 1)
 
-    def __init__(self, palette: Palette, rhos: Sequence[float], epsilons: Sequence[float], height: int = 212) -> None:
-        self.panels = {rho: RhoPanel(rho, epsilons, height) for rho in rhos}
+
+class CurvePanels:
+    """One panel for each value of a column of a price list, patched in place.
+
+    `titles`: what stands over the panel of each value. `top`: where the axis of valid-CF ends.
+    """
+
+    def __init__(
+        self,
+        palette: Palette,
+        column: str,
+        titles: Mapping[Any, str],
+        epsilons: Sequence[float],
+        height: int = 212,
+        top: float = 1.0,
+    ) -> None:
+        self._column = column
+        self.panels = {value: CurvePanel(title, epsilons, height, top) for value, title in titles.items()}
         self.pane = pn.Column(
             *(panel.pane for panel in self.panels.values()),
             stylesheets=[style.PANELS],
@@ -36,8 +57,8 @@ class FrontierFigure:
 
     def draw(self, prices: pd.DataFrame) -> None:
         """Show a price list (`core.study.pricelist`); a panel whose rows are still to come says so."""
-        for rho, panel in self.panels.items():
-            panel.draw(prices[prices["rho"] == rho])
+        for value, panel in self.panels.items():
+            panel.draw(prices[prices[self._column] == value])
 
     def point_at(self, epsilon: float) -> None:
         """Move the upright lines."""
@@ -47,28 +68,42 @@ class FrontierFigure:
 
     def recolour(self, palette: Palette) -> None:
         """Take the colours of a theme."""
+        for panel in self.panels.values():
+            panel.recolour(palette, palette.rho_colour(0, 1))
+
+
+class FrontierFigure(CurvePanels):
+    """One panel per ρ, whose colour tells ρ too; an upright line in each stands at the present ε."""
+
+    def __init__(
+        self, palette: Palette, rhos: Sequence[float], epsilons: Sequence[float], height: int = 212, top: float = 1.0
+    ) -> None:
+        super().__init__(palette, "rho", {rho: rho_label(rho) for rho in rhos}, epsilons, height, top)
+
+    def recolour(self, palette: Palette) -> None:
+        """Take the colours of a theme."""
         for place, panel in enumerate(self.panels.values()):
             panel.recolour(palette, palette.rho_colour(place, len(self.panels)))
 
 
-class RhoPanel:
-    """Mean valid-CF over ε at one ρ: a curve with mean ± std per prior, public-only and ceiling as flat lines."""
+class CurvePanel:
+    """Mean valid-CF over ε: a curve with mean ± std per prior, public-only and ceiling as flat lines."""
 
-    def __init__(self, rho: float, epsilons: Sequence[float], height: int) -> None:
+    def __init__(self, title: str, epsilons: Sequence[float], height: int, top: float) -> None:
         low, high = min(epsilons) / 1.25, max(epsilons) * 1.25
-        self._rho, self._ends = rho, [low * 1.1, high / 1.1]
+        self._title, self._ends = title, [low * 1.1, high / 1.1]
         self.figure = plain_figure(
             height,
-            f"Valid-CF over ε at {rho_label(rho)}",
+            f"Valid-CF over ε at {title}",
             x_axis_type="log",
             x_range=Range1d(low, high),
-            y_range=Range1d(0, 1.02),
-            title=rho_label(rho),
+            y_range=Range1d(0, 1.02 * top),
+            title=title,
         )
         self.figure.title.text_font_size = "13px"
         self.figure.xaxis.axis_label = "ε"
         self.figure.xaxis.ticker = FixedTicker(ticks=sorted(epsilons))
-        self.figure.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
+        self.figure.yaxis.ticker = FixedTicker(ticks=[top * quarter / 4 for quarter in range(5)])
         self.here = Span(dimension="height", line_dash="dashed", line_width=1.5)
         self.figure.add_layout(self.here)
         self._curves = {kind: ColumnDataSource({name: [] for name in CURVE}) for kind in PriorKind}
@@ -102,9 +137,9 @@ class RhoPanel:
         return dots
 
     def draw(self, rows: pd.DataFrame) -> None:
-        """Show the rows of this ρ, both priors, or that there are none yet."""
+        """Show the rows of this panel, every prior, or that there are none yet."""
         waits = rows.empty
-        self.figure.title.text = rho_label(self._rho) + (" …" if waits else "")
+        self.figure.title.text = self._title + (" …" if waits else "")
         for kind, known in self._curves.items():
             mine = rows[rows["prior"] == kind.value].sort_values("epsilon")
             valid, spread = mine["valid"].astype(float), mine["valid_std"].astype(float)

@@ -33,6 +33,7 @@ from explorer.prices import (
     savings_table,
 )
 from explorer.state import EPSILON_STOPS, RHO_STOPS, Desk
+from explorer.views.advice import AdviceView
 from explorer.views.losschain import LossChainView
 from explorer.views.runner import Runner
 from explorer.wording import PRIOR_WHY, PUBLIC_ONLY_WHY
@@ -91,6 +92,7 @@ class PriceListView(pn.viewable.Viewer):
         )
         self._empty = pn.pane.HTML(_EMPTY, stylesheets=[style.EMPTY], sizing_mode="stretch_width", margin=(8, 0))
         self.chain = LossChainView(desk, palette, self.population, self.seeds)
+        self.advice = AdviceView(desk, self.population, self.seeds)
         self.runner.job.param.watch(lambda _: self._stopped(), "state")
         desk.param.watch(lambda _: self._moved(), "inspection")
         self._view = pn.Column(
@@ -100,6 +102,7 @@ class PriceListView(pn.viewable.Viewer):
             self._empty,
             self._results,
             self.chain,
+            self.advice,
             sizing_mode="stretch_width",
             margin=0,
         )

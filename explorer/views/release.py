@@ -21,6 +21,7 @@ from explorer.figures.distribution import LevelFigure, RankFigure
 from explorer.figures.ego import EgoFigure
 from explorer.palette import Palette
 from explorer.state import Desk
+from explorer.views.reach import ReachLine
 from explorer.wording import CARDS, OTHER_PRIOR_WHY, PUBLIC_ONLY_WHY, Card, snapshot_note, two_digits
 
 MOST = 25
@@ -42,6 +43,7 @@ class ReleaseView(pn.viewable.Viewer):
         self.rank = RankFigure(palette, height=170)
         self.level = LevelFigure(palette, height=164)
         self.cards = _html(style.CARDS, css_classes=["cards-pane"])
+        self.reach = ReachLine(desk)
         self._note = badge()
         self._mark = _html(style.TEXT, css_classes=["marked"])
         self._legend = _html(style.LEGEND)
@@ -82,6 +84,7 @@ class ReleaseView(pn.viewable.Viewer):
         return pn.Column(
             self._note,
             self.cards,
+            self.reach,
             pn.Column(left, right, stylesheets=[style.TWO_COLUMNS], **{**options, "margin": (4, 0, 0, 0)}),
             pn.FlexBox(
                 self.rank_marked,

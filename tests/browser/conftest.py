@@ -94,17 +94,18 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture(scope="session")
-def serve(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
-    """A function that starts `privcfs serve` on a data set and returns its URL once it answers."""
+def serve(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """A function that starts `privcfs serve` on a data set, or with the options given, and returns its URL."""
     running: list[tuple[subprocess.Popen[str], TextIO]] = []
 
-    def start(dataset: str) -> str:
+    def start(dataset: str = "", *options: str) -> str:
         port = free_port()
-        log = tmp_path_factory.mktemp("explorer") / f"{dataset.replace(':', '-')}.log"
+        log = tmp_path_factory.mktemp("explorer") / f"{dataset.replace(':', '-') or 'options'}.log"
+        chosen = ["--dataset", dataset, *options] if dataset else options
         out = log.open("w")
         pytestconfig.stash[server_logs].append(log)
         process = subprocess.Popen(
-            [sys.executable, "-m", "core.cli", "serve", "--dataset", dataset, "--port", str(port)],
+            [sys.executable, "-m", "core.cli", "serve", *chosen, "--port", str(port)],
             cwd=pytestconfig.rootpath,
             env=os.environ | {"PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,

@@ -9,8 +9,16 @@ import pandas as pd
 import pytest
 
 from core.cli import run
+from core.datasets import load
+from core.prior.prior import PriorRule
+from core.release.mechanism import Mechanism
 from core.scale.cluster import local_workers
-from core.study.tables import read_table
+from core.study.populations import Population, population
+from core.study.settings import Settings
+from core.study.study import Study
+from core.study.tables import read_made, read_table
+from core.universe import Arm, Limits
+from core.utility import UtilityConfig
 
 COLUMNS = [
     "dataset", "population", "arm", "prior", "mechanism", "sensitivity", "rho", "epsilon", "seeds", "targets",
@@ -97,6 +105,30 @@ def test_arms_sizes_and_silence_about_the_public(tmp_path: Path, capsys: pytest.
     assert "Owner-only" in said and "two-hop" in said and "nan" not in said
 
 
+def test_ablations_reach_the_table_and_its_header(single: pd.DataFrame, tmp_path: Path) -> None:
+    out = tmp_path / "f.csv"
+    chosen = ["--limits", "4,3,2,2", "--weights", "3/5,0.3,0.1", "--soft", "--sensitivity", "paper"]
+    asked = [*chosen, "--mechanism", "pf", "--size-penalty", "0.5", "--size", "3", "--no-public-only"]
+    assert run([*ASKED, *asked, "--out", str(out)]) == 0
+    table = read_table(out)
+    assert (
+        list(table.columns) == COLUMNS and set(table["mechanism"]) == {"pf"} and set(table["sensitivity"]) == {"paper"}
+    )
+    settings = Settings(
+        Limits(4, 3, 2, 2), Arm.FULL, UtilityConfig("0.6", "0.3", "0.1", soft=True, sensitivity="paper"),
+        Mechanism.PF, PriorRule(size_penalty=0.5),
+    )  # fmt: skip
+    study = Study(load("karate"))
+    rows = population(study, Population.RANDOM, 3)
+    seen = [desk.inspect(int(v), 0.5, 8.0, settings).metrics for desk in (study, study.with_seed(1)) for v in rows]
+    row = table[(table["rho"] == 0.5) & (table["epsilon"] == 8) & (table["prior"] == "uniform")].iloc[0]
+    assert row["valid"] == pytest.approx(sum(one.valid for one in seen) / len(seen), abs=1e-12)
+    assert row["collision"] == pytest.approx(sum(one.collision for one in seen) / len(seen), abs=1e-12)
+    made = read_made(out)
+    assert (made["limits"], made["utility_weights"]) == ([4, 3, 2, 2], ["3/5", "3/10", "1/10"])
+    assert (made["mechanism"], made["sensitivity"], made["soft"], made["size_penalty"]) == ("pf", "paper", True, 0.5)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -106,6 +138,11 @@ def test_arms_sizes_and_silence_about_the_public(tmp_path: Path, capsys: pytest.
         (["--workers", "1", "--dask", "tcp://127.0.0.1:1"], "one of them"),
         (["--population", "listed"], "listed"),
         (["--prior", "oracle"], "oracle"),
+        (["--limits", "4,3"], "limits"),
+        (["--weights", "1,1,1"], "sum"),
+        (["--targets", "nowhere.txt"], "nowhere.txt"),
+        (["--targets", "nowhere.txt", "--population", "random"], "one of them"),
+        (["--targets", "nowhere.txt", "--size", "3"], "--size"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_no_table(

@@ -260,3 +260,20 @@ def test_a_row_number_read_as_target_is_said(capsys):
     answer(capsys, *inspect_arguments(dataset="cora", target="35"))
     assert run(inspect_arguments(dataset="cora", target="3")) == 0
     assert "read as row 3" in capsys.readouterr().err
+
+
+def test_limits_and_weights_are_taken_as_given(capsys):
+    said = answer(capsys, *inspect_arguments(target="#33", limits="5,0,2,1"))
+    assert (said["edge_candidates"], said["feature_candidates"], said["candidates"]) == (5, 0, 16)
+    said = answer(capsys, *inspect_arguments(target="#33", limits="3,2,1,2", weights="2/3, 1/6, 1/6"))
+    assert (said["edge_candidates"], said["feature_candidates"], said["candidates"]) == (3, 1, 4 * 2)
+    assert (said["limits"], said["utility_weights"]) == ([3, 2, 1, 2], ["2/3", "1/6", "1/6"])
+    utilities = {level["utility"] for level in said["levels"]}
+    possible = {0.0, 1 / 6} | {2 / 3 + (1 - size / 3) / 6 + plausible / 6 for size in (1, 2, 3) for plausible in (0, 1)}
+    assert all(min(abs(found - one) for one in possible) < 1e-12 for found in utilities)
+    assert said["sensitivity_value"] == pytest.approx(2 / 3 + 2 / 18 + 1 / 6)
+
+
+@pytest.mark.parametrize("change", [{"limits": "3,2,1"}, {"limits": "-3,2,1,1"}, {"weights": "0.7,,0.3"}])
+def test_bad_ablations_are_refused_in_one_line(capsys, change):
+    assert f"{next(iter(change))}: found" in refusal(capsys, *inspect_arguments(**change))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +12,10 @@ import pytest
 from core.backbone.module import freeze, measured_module
 from core.datasets import load
 from core.errors import Cancelled
-from core.metrics import measure_cells
+from core.metrics import measure, measure_cells
 from core.prior.prior import PriorKind, PriorRule
+from core.release.distribution import release_distribution
+from core.release.mechanism import Mechanism
 from core.release.tally import FIGURES
 from core.scoring.blackbox import BlackBoxScorer
 from core.scoring.factorised import GCNScorer
@@ -77,6 +82,32 @@ def test_guided_figures_too(karate):
         np.abs(price_targets(karate, np.array([8, 30]), epsilons=(0.5, 2.0), settings=settings) - expected).max()
         < 1e-12
     )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(limits=Limits(4, 3)),
+        Settings(limits=Limits(4, 3), prior=PriorRule(size_penalty=0.8), arm=Arm.INERT_MASKS),
+        Settings(limits=Limits(4, 3, 2, 2), utility=UtilityConfig("0.6", "0.3", "0.1", soft=True)),
+        Settings(limits=Limits(4, 3), prior=PriorRule(PriorKind.GUIDED)),
+    ],
+    ids=["default", "brief", "soft", "guided"],
+)
+def test_permute_and_flip_is_priced_as_its_distribution_says(karate, settings):
+    """Against `measure` of every single distribution, and unlike the exponential mechanism's figures."""
+    settings = replace(settings, mechanism=Mechanism.PF)
+    targets, epsilons = np.array([8, 30, 2]), (0.5, 4.0)
+    found = price_targets(karate, targets, epsilons=epsilons, settings=settings)
+    for (t, v), (i, rho), (j, epsilon) in itertools.product(enumerate(targets), enumerate(RHOS), enumerate(epsilons)):
+        scores, utility, prior = karate.evaluated(int(v), rho, epsilon, settings)
+        metrics = measure(release_distribution(scores.universe, utility, prior, epsilon, Mechanism.PF), scores)
+        assert found[t, :, i, j] == pytest.approx([getattr(metrics, name) for name in FIGURES], abs=1e-12)
+    other = price_targets(karate, targets, epsilons=epsilons, settings=replace(settings, mechanism=Mechanism.EM))
+    valid = FIGURES.index("valid")
+    assert np.abs(found - other)[:, valid].max() > 1e-3
+    if settings.prior == PriorRule():
+        assert (found[:, valid] >= other[:, valid] - 1e-12).all()  # never the worse of the two, flips being worth most
 
 
 def test_cora_figures_equal_those_of_one_target_at_a_time(cora, cora_backbone):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,15 @@ import pytest
 
 from core.datasets import load
 from core.errors import BadInput
+from core.prior.prior import PriorRule
+from core.release.mechanism import Mechanism
 from core.study.frontier import frontier
 from core.study.plan import Plan
+from core.study.settings import Settings
 from core.study.study import Study
-from core.study.tables import described_run, read_table, write_table
+from core.study.tables import described_run, read_made, read_table, write_table
+from core.universe import Limits
+from core.utility import UtilityConfig
 
 PLAN = Plan(rhos=(0.3, 1.0), epsilons=(1.0,), seeds=(0, 1), public_only=False)
 
@@ -47,7 +53,31 @@ def test_the_header_names_origin_and_owner(study: Study, table: pd.DataFrame, tm
     assert "owner-only" in head[0]
     said = "\n".join(head)
     assert study.dataset.digest in said and study.backbone.weights.digest in said
+    assert "# mechanism: em" in head and "# sensitivity: tight" in head and "targets_sha256" not in said
     assert "# rho: [0.3, 1.0]" in head and "# seeds: [0, 1]" in head and '"torch"' in said
+
+
+def test_the_header_tells_every_setting_and_the_targets_apart(study: Study) -> None:
+    base = Settings()
+    others = [
+        replace(base, limits=Limits(4, 3, 2, 2)),
+        replace(base, mechanism=Mechanism.PF),
+        replace(base, prior=PriorRule(size_penalty=1.0)),
+        replace(base, utility=UtilityConfig("0.6", "0.3", "0.1")),
+        replace(base, utility=UtilityConfig(soft=True)),
+        replace(base, utility=UtilityConfig(sensitivity="paper")),
+    ]
+    rows = np.array([0, 1])
+    told = [described_run(study, replace(PLAN, settings=one), rows) for one in (base, *others)]
+    told.append(described_run(study, PLAN, np.array([0, 2])))
+    assert len({repr(one) for one in told}) == len(told)
+
+
+def test_what_was_made_reads_back_from_both_kinds_of_file(study: Study, table: pd.DataFrame, tmp_path: Path) -> None:
+    made = described_run(study, PLAN, np.array([0, 1]))
+    for name in ("a.csv", "a.parquet"):
+        write_table(table, made, tmp_path / name)
+        assert read_made(tmp_path / name) == made
 
 
 @pytest.mark.parametrize("name", ["table.xlsx", "table"])
