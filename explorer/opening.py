@@ -98,17 +98,7 @@ class OpenOwn(pn.viewable.Viewer):
         )
         columns = pmui.Accordion(
             ("Columns: guessed where left empty", fields),
-            title_variant="subtitle1",
-            disable_gutters=True,
-            elevation=0,
-            margin=0,
-            sizing_mode="stretch_width",
-            sx={
-                "backgroundColor": "transparent",
-                "&:before": {"display": "none"},
-                "& .MuiAccordionSummary-root": {"minHeight": "36px", "padding": "0 2px"},
-                "& .MuiAccordionDetails-root": {"padding": "0"},
-            },
+            **style.FOLD,
         )
         intro = pn.pane.HTML(
             f'<p class="quiet">{escape(FORMATS)}</p>',
@@ -126,12 +116,7 @@ class OpenOwn(pn.viewable.Viewer):
             self.status,
             self.report,
             title="Open your own graph",
-            title_variant="h4",
-            show_close_button=True,
-            close_on_click=True,
-            width_option="md",
-            sizing_mode="stretch_width",
-            sx={"& .MuiPaper-root > .MuiBox-root .MuiIconButton-root": {"color": "text.secondary"}},
+            **style.DIALOG,
         )
 
     def _listen(self) -> None:

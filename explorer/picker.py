@@ -25,12 +25,7 @@ class TargetPicker(pn.viewable.Viewer):
         self.dialog = pmui.Dialog(
             self._badge,
             title="Choose a target",
-            title_variant="h4",
-            show_close_button=True,
-            close_on_click=True,
-            width_option="md",
-            sizing_mode="stretch_width",
-            sx={"& .MuiPaper-root > .MuiBox-root .MuiIconButton-root": {"color": "text.secondary"}},
+            **style.DIALOG,
         )
 
     def open(self) -> None:

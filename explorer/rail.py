@@ -149,17 +149,7 @@ class Rail(pn.viewable.Viewer):
             self.prior,
             pmui.Accordion(
                 ("More", more),
-                title_variant="subtitle1",
-                disable_gutters=True,
-                elevation=0,
-                margin=0,
-                sizing_mode="stretch_width",
-                sx={
-                    "backgroundColor": "transparent",
-                    "&:before": {"display": "none"},
-                    "& .MuiAccordionSummary-root": {"minHeight": "36px", "padding": "0 2px"},
-                    "& .MuiAccordionDetails-root": {"padding": "0"},
-                },
+                **style.FOLD,
             ),
             self._problem,
             self.picker,

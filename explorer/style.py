@@ -309,3 +309,26 @@ OPENING_FIELDS = """
 :host { display: grid !important; grid-template-columns: repeat(3, minmax(0, 1fr)); column-gap: 10px; }
 @media (max-width: 600px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 """
+
+# Options of an accordion that folds part of a column away, and of a dialog: the same everywhere.
+FOLD: dict[str, Any] = {
+    "title_variant": "subtitle1",
+    "disable_gutters": True,
+    "elevation": 0,
+    "margin": 0,
+    "sizing_mode": "stretch_width",
+    "sx": {
+        "backgroundColor": "transparent",
+        "&:before": {"display": "none"},
+        "& .MuiAccordionSummary-root": {"minHeight": "36px", "padding": "0 2px"},
+        "& .MuiAccordionDetails-root": {"padding": "0"},
+    },
+}
+DIALOG: dict[str, Any] = {
+    "title_variant": "h4",
+    "show_close_button": True,
+    "close_on_click": True,
+    "width_option": "md",
+    "sizing_mode": "stretch_width",
+    "sx": {"& .MuiPaper-root > .MuiBox-root .MuiIconButton-root": {"color": "text.secondary"}},
+}

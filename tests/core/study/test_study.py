@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -371,3 +372,15 @@ def test_bad_price_lists_are_refused(karate, targets, rhos, epsilons, message):
 def test_a_price_list_without_priors_is_refused(karate):
     with pytest.raises(BadInput, match="prior"):
         price_list(karate, np.array([0]), (0.5,), (1.0,), (0,), priors=[])
+
+
+def test_the_owner_is_told_how_many_disclosed_pairs_are_ties_still():
+    dataset = load(str(Path(__file__).parents[3] / "data" / "example"))
+    study = Study(dataset)
+    ties = {tuple(edge) for edge in dataset.graph.edges.tolist()}
+    for rho in (0.0, 0.25, 0.5, 1.0):
+        seen = study.inspect(0, rho, 1.0)
+        public = [tuple(pair) for pair in dataset.snapshot.pairs[: round(rho * len(dataset.snapshot))].tolist()]
+        assert (seen.disclosed, seen.disclosed_ties) == (len(public), len(ties & set(public)))
+    assert seen.disclosed_ties < seen.disclosed
+    assert seen.to_json()["snapshot_ties"] == seen.disclosed_ties
