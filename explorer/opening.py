@@ -16,7 +16,7 @@ from core.datasets.owner.roles import Roles
 from core.datasets.received import load_received
 from core.errors import BadInput
 from core.study.study import Study
-from explorer import style
+from explorer import icons, sheets, style
 from explorer.badge import badge_text
 from explorer.jobs import Job
 from explorer.report import not_trainable, report_html
@@ -74,11 +74,13 @@ class OpenOwn(pn.viewable.Viewer):
         self.check = _button("Check", "contained", lambda _: self._check())
         self.go = _button("Continue", "contained", lambda _: self._continue(), disabled=True)
         self.close = _button("Close", "outlined", lambda _: self.dialog.param.update(open=False))
-        self.status = pn.pane.HTML(stylesheets=[style.OPENING], sizing_mode="stretch_width", margin=(6, 0, 0, 0))
-        self.report = pn.pane.HTML(stylesheets=[style.OPENING, style.BADGE], sizing_mode="stretch_width", margin=(8, 0))
+        self.status = pn.pane.HTML(stylesheets=[sheets.OPENING], sizing_mode="stretch_width", margin=(6, 0, 0, 0))
+        self.report = pn.pane.HTML(
+            stylesheets=[sheets.OPENING, style.BADGE], sizing_mode="stretch_width", margin=(8, 0)
+        )
         self.button = pmui.Button(
             label="Open …",
-            icon="upload_file",
+            icon=icons.UPLOAD,
             variant="outlined",
             size="small",
             margin=(9, 0),
@@ -91,7 +93,7 @@ class OpenOwn(pn.viewable.Viewer):
 
     def _arrange(self, local: bool) -> pmui.Dialog:
         fields = pn.Column(
-            pn.Row(*self.columns.values(), stylesheets=[style.OPENING_FIELDS], sizing_mode="stretch_width", margin=0),
+            pn.Row(*self.columns.values(), stylesheets=[sheets.OPENING_FIELDS], sizing_mode="stretch_width", margin=0),
             self.header,
             sizing_mode="stretch_width",
             margin=0,

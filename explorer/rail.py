@@ -15,7 +15,7 @@ from core.release.mechanism import Mechanism
 from core.study.study import Study
 from core.universe import Arm
 from core.utility import SENSITIVITIES
-from explorer import style
+from explorer import icons, style
 from explorer.jobs import Job
 from explorer.opening import OpenOwn
 from explorer.picker import TargetPicker
@@ -52,7 +52,7 @@ class Rail(pn.viewable.Viewer):
         self.target = pmui.TextInput(label="Target node", **_BESIDE)
         self.browse = pmui.Button(
             label="Browse",
-            icon="table_rows",
+            icon=icons.ROWS,
             variant="outlined",
             size="small",
             margin=(9, 0),
