@@ -20,10 +20,12 @@ SCREEN = {
 FORBIDDEN_IN_CORE = SCREEN | {"explorer"}
 LATE_IMPORTS = {(f"core/cli/{name}.py", "explorer") for name in ("figure", "losschain", "report", "serve")}
 FORBIDDEN_IN_EXPLORER = {"torch", "torch_geometric", "scipy", "opendp", "graphdatascience"}
-PUBLIC_ONLY = ("core/universe.py", "core/prior")
+CARD = tuple(f"core/desk/{name}.py" for name in ("card", "cardfile", "outcome", "request", "verify"))
+PUBLIC_ONLY = ("core/universe.py", "core/prior", *CARD)
 PRIVATE_TYPES = {"Graph", "PrivateGraph", "Dataset", "Scores", "GCNScorer", "Utility", "ReleaseDistribution", "Study"}
 PRIVATE_ROOMS = {
     "core.audit",
+    "core.baselines",
     "core.cli",
     "core.datasets",
     "core.metrics",
@@ -233,6 +235,11 @@ def test_public_modules_take_public_data():
 
 def test_priors_import_nothing_private():
     assert private_imports(ROOT, "core/prior") == []
+
+
+@pytest.mark.parametrize("file", CARD)
+def test_cards_import_nothing_private(file):
+    assert private_imports(ROOT, file) == []
 
 
 def test_files_are_short():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from core.backbone.train import Backbone, measured
 from core.datasets import load
 from core.datasets.dataset import Dataset
 from core.datasets.owner.roles import Roles
+from core.datasets.owner.snapshotfile import read_snapshot
 from core.errors import BadInput
 from core.study.study import Study
 
@@ -25,26 +26,31 @@ Decorator = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Source:
-    """What the owner named on the command line: a data set, its columns, and a backbone if not our own."""
+    """What the owner named on the command line: a data set, its columns, a snapshot, and a backbone if not our own."""
 
     name: str
     roles: Roles
     structural: bool = False
     backbone: str | None = None
     layers: int | None = None
+    snapshot: Path | None = None
 
     def dataset(self) -> Dataset:
-        """Load the data set; raises `BadInput`."""
-        return load(self.name, roles=self.roles, structural=self.structural)
+        """Load the data set, with the named snapshot in the place of its own; raises `BadInput`."""
+        dataset = load(self.name, roles=self.roles, structural=self.structural)
+        if self.snapshot is None:
+            return dataset
+        return replace(dataset, snapshot=read_snapshot(self.snapshot, dataset.nodes, self.roles))
 
     def study(self, dataset: Dataset, seed: int = 0) -> Study:
         """The desk of a data set under the named backbone, or our own GCN; what the owner must know goes to stderr."""
-        study = Study(dataset, self._backbone(dataset), seed=seed)
+        study = Study(dataset, self.named_backbone(dataset), seed=seed)
         for note in study.notes:
             click.echo(f"privcfs: note: {note}", err=True)
         return study
 
-    def _backbone(self, dataset: Dataset) -> Backbone | ModuleBackbone | None:
+    def named_backbone(self, dataset: Dataset) -> Backbone | ModuleBackbone | None:
+        """The backbone that was named, None for our own; raises `UnsupportedBackbone`."""
         if self.backbone is None:
             if self.layers is not None:
                 raise BadInput(f"layers: found {self.layers} without a backbone, expected --backbone beside it")
@@ -56,17 +62,27 @@ class Source:
         return measured_module(dataset, freeze(load_module(self.backbone), dataset.nodes, self.layers))
 
 
-def data_source(default: str | None = None) -> Decorator:
-    """`--dataset`, the column roles and `--backbone`, handed on as one `source: Source`."""
+def data_source(default: str | None = None, required: bool = True) -> Decorator:
+    """`--dataset`, the column roles, `--snapshot` and `--backbone`, handed on as one `source: Source`."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def run(*, dataset_name: str, backbone: str | None, layers: int | None, **values: Any) -> Any:
+        def run(
+            *,
+            dataset_name: str | None,
+            backbone: str | None,
+            layers: int | None,
+            snapshot_file: Path | None,
+            **values: Any,
+        ) -> Any:
             roles, structural = taken(values)
-            return command(source=Source(dataset_name, roles, structural, backbone, layers), **values)
+            source = Source(dataset_name or "", roles, structural, backbone, layers, snapshot_file)
+            return command(source=source, **values)
 
         names = "cora, lastfm, karate, planetoid:Cora, synthetic:..., or the path of your own folder or graph file."
-        given: dict[str, Any] = {"required": True} if default is None else {"default": default, "show_default": True}
+        given: dict[str, Any] = (
+            {"required": required} if default is None else {"default": default, "show_default": True}
+        )
         options = (
             click.option(
                 "--layers",
@@ -75,6 +91,13 @@ def data_source(default: str | None = None) -> Decorator:
             ),
             click.option(
                 "--backbone", metavar="NAME", help="module:attribute of an nn.Module, or a saved state dict of a GCN."
+            ),
+            click.option(
+                "--snapshot",
+                "snapshot_file",
+                type=click.Path(dir_okay=False, path_type=Path),
+                metavar="FILE",
+                help="Your real snapshot: public node pairs by id, in order of disclosure or with an order column.",
             ),
             click.option("--dataset", "dataset_name", help=names, **given),
         )

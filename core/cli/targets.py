@@ -83,7 +83,7 @@ def targets(single: bool = False) -> Decorator:
 
 
 def listed_rows(dataset: Dataset, path: Path) -> np.ndarray:
-    """Rows of the nodes that a file names, one a line, in its order; empty lines don't count.
+    """Rows of the nodes that a file names, one a line, in its order; empty lines and a heading "id" don't count.
 
     Raises `BadInput` with the line for an id that isn't there or stands there twice.
     """
@@ -95,7 +95,7 @@ def listed_rows(dataset: Dataset, path: Path) -> np.ndarray:
         raise BadInput(f"targets {path}: found bytes that are no UTF-8, expected a text of ids, one a line") from None
     first: dict[int, int] = {}
     for number, line in enumerate(map(str.strip, lines), start=1):
-        if not line:
+        if not line or (number == 1 and line == "id" and line not in dataset.nodes.ids):
             continue
         try:
             row, note = dataset.resolve(line)

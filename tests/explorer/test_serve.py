@@ -9,6 +9,7 @@ import pytest
 from core.cli import run
 from core.datasets import Dataset
 from core.errors import BadInput
+from explorer.access import Access
 from explorer.serve import serve
 from explorer.studies import shared_study
 
@@ -19,7 +20,7 @@ def test_a_taken_port_is_named_before_anything_is_served(karate: Dataset) -> Non
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(BadInput, match=f"port {port}"):
-            serve(shared_study(karate), port=port)
+            serve(shared_study(karate), Access(port=port))
 
 
 @pytest.mark.parametrize(

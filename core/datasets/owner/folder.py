@@ -21,7 +21,7 @@ STEMS = ("nodes", "edges", "snapshot", "targets", "features", "classes")
 ENDINGS = tuple(kind + packed for kind in (".csv", ".tsv", ".txt") for packed in ("", ".gz"))
 
 
-def load_folder(folder: Path, name: str, roles: Roles | None = None) -> Dataset:
+def load_folder(folder: Path, name: str, roles: Roles | None = None, public: bool = False) -> Dataset:
     """Return the graph in `folder`; nothing is half-loaded.
 
     `nodes.csv`: an id, perhaps a label (empty: unlabelled) and a split, any other column a feature.
@@ -29,12 +29,14 @@ def load_folder(folder: Path, name: str, roles: Roles | None = None) -> Dataset:
     order (numbers or ISO dates; file order without it), that need not be edges; `targets.csv`, ids;
     `features.csv`, id, feature and perhaps value; `classes.csv`, the class names in the order of a
     model's outputs. Each may end in `.csv`, `.tsv` or `.txt`, packed or not. Which column is which
-    is told from its name, or by `roles`. Raises `BadInput`, one line with file, line, what was
+    is told from its name, or by `roles`. `public`: what an analyst has; `edges.csv` is neither needed nor
+    read, and the snapshot's pairs stand for the edges. Raises `BadInput`, one line with file, line, what was
     found, what was expected and what to do, for everything else.
     """
     roles = roles or Roles()
     found, others = _files(folder)
-    for stem, remedy in (("edges", "add it"), ("nodes", "add it, or name the edges alone to take the nodes from them")):
+    ties = "snapshot" if public else "edges"
+    for stem, remedy in ((ties, "add it"), ("nodes", "add it, or name the edges alone to take the nodes from them")):
         if stem not in found:
             raise BadInput(f"{stem}.csv: found no such file in {str(folder)!r}, expected one; {remedy}")
     if roles.order and "snapshot" not in found:
@@ -50,7 +52,7 @@ def load_folder(folder: Path, name: str, roles: Roles | None = None) -> Dataset:
     if not table.header and roles.header is None:
         notes.append(f"{table.file}: no header line; its first line is read as node {quoted(known.ids[0])}")
     attributes = cast_attributes(casting, table.cells, roles, sure="classes" in found, usual=_last_texts(table))
-    edges, edge_roles, edge_notes = read_pairs(found["edges"], roles, known)
+    edges, edge_roles, edge_notes = read_pairs(found[ties], roles, known, snapshot=public)
     snapshot, pair_roles, pair_notes = (
         read_pairs(found["snapshot"], roles, known, snapshot=True) if "snapshot" in found else (None, [], [])
     )

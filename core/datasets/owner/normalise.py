@@ -50,15 +50,15 @@ def normalise(raw: RawGraph, name: str, path: Path) -> Dataset:
     classes, labels, label_notes = _labels(raw, len(index))
     blocks = _blocks(raw, index)
     nodes = _nodes(raw, index, blocks, classes)
-    edges = _rows(raw.edges, index)
+    edges = rows_of(raw.edges, index)
     pairs = simple_edges(edges.rows, len(index))
     if not len(pairs):
         line = 1 if raw.edges.lines is not None else None
         remedy = "add the edges below the header" if line else "save the graph with its edges"
         raise wrong(raw.edges.file, line, "found no edge between two nodes", "at least one", remedy)
     graph = PrivateGraph(nodes, pairs)
-    snapshot_rows = _rows(raw.snapshot, index) if raw.snapshot else _Read(np.empty((0, 2), dtype=np.int64), 0)
-    snapshot = _snapshot(snapshot_rows.rows, len(index)) if raw.snapshot else None
+    snapshot_rows = rows_of(raw.snapshot, index) if raw.snapshot else _Read(np.empty((0, 2), dtype=np.int64), 0)
+    snapshot = snapshot_of(snapshot_rows.rows, len(index)) if raw.snapshot else None
     split, split_notes = _split(raw, labels)
     notes = [*raw.notes, *label_notes, *(note for block in blocks for note in block.notes), *split_notes]
     if raw.ids is None:
@@ -88,7 +88,8 @@ def _index(raw: RawGraph) -> NodeIndex:
     return NodeIndex(natural(without_points(raw.edges.names)), None, raw.file)
 
 
-def _rows(pairs: Pairs, index: NodeIndex) -> _Read:
+def rows_of(pairs: Pairs, index: NodeIndex) -> _Read:
+    """The rows that ends name; raises `BadInput` with the line of one that is no node."""
     places = [index.find(text) for text in pairs.names]
     for place, row in enumerate(places):
         if row is None:
@@ -148,7 +149,8 @@ def _nodes(raw: RawGraph, index: NodeIndex, blocks: Sequence[Block], classes: tu
     return Nodes(index.ids, x.tocsr(), names, classes)
 
 
-def _snapshot(rows: np.ndarray, n: int) -> Snapshot:
+def snapshot_of(rows: np.ndarray, n: int) -> Snapshot:
+    """The given snapshot of k x 2 rows, in their order, without self-loops and repeats."""
     pairs = np.sort(rows[rows[:, 0] != rows[:, 1]], axis=1)
     _, first = np.unique(pair_keys(pairs, n), return_index=True)
     return Snapshot(pairs[np.sort(first)], n, simulated=False)
@@ -181,7 +183,7 @@ def _targets(raw: RawGraph, index: NodeIndex) -> np.ndarray | None:
     if raw.targets is None:
         return None
     ends = np.arange(len(raw.targets.names)).repeat(2)
-    rows = _rows(Pairs(raw.targets.file, raw.targets.names, raw.targets.lines, ends), index).rows[:, 0]
+    rows = rows_of(Pairs(raw.targets.file, raw.targets.names, raw.targets.lines, ends), index).rows[:, 0]
     return np.array(list(dict.fromkeys(rows.tolist())), dtype=np.int64)
 
 

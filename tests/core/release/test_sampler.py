@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,12 +9,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from core.datasets import load
 from core.errors import BadInput, PrivCFSError
-from core.prior.prior import Prior, uniform
+from core.prior.prior import Prior, PriorKind, PriorRule, uniform
 from core.release import sampler
 from core.release.distribution import ReleaseDistribution, release_distribution
 from core.release.mechanism import Mechanism
-from core.release.sampler import GridScores, draw, grid_scores
+from core.release.sampler import copies, draw, grid_scores, most_trials, public_grid
+from core.study.settings import Settings
+from core.study.study import Study
+from core.universe import Limits
 from core.utility import Utility, UtilityConfig, evaluate
 from tests.core.handmade import make_prior, make_scores, make_universe
 
@@ -40,6 +45,10 @@ def released(mechanism, flat):
     """Eight candidates, one of them best, at ε = 5."""
     universe, utility, prior = scored(9, 2, 1)
     return release_distribution(universe, utility, uniform(universe) if flat else prior, 5.0, mechanism)
+
+
+def grid_of(utility, prior, epsilon, mechanism=Mechanism.EM):
+    return public_grid(prior, utility.denominator, utility.sensitivity, epsilon, mechanism)
 
 
 def counted(distribution, draws):
@@ -71,6 +80,20 @@ def test_draws_follow_the_closed_form_and_not_that_of_the_other_mechanism(mechan
     assert goodness(counts, other.probability) < REJECT
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 6.0])
+def test_draws_from_a_guided_prior_follow_the_closed_form(epsilon):
+    """A hub of the karate club, whose likeliest candidate has several copies; false alarm 1e-7 (chi-square)."""
+    rule = PriorRule(PriorKind.GUIDED)
+    study = Study(load("karate"))
+    inspection = study.inspect(33, 0.5, epsilon, Settings(Limits(5, 1, 2, 1), prior=rule))
+    distribution = inspection.distribution
+    assert copies(distribution.prior, Mechanism.EM).max() > 3
+    counts = counted(distribution, 2_000)
+    assert goodness(counts, distribution.probability) > REJECT
+    flat = release_distribution(inspection.universe, distribution.utility, uniform(inspection.universe), epsilon)
+    assert goodness(counts, flat.probability) < REJECT
+
+
 @pytest.mark.parametrize("mechanism", BOTH)
 @pytest.mark.parametrize("place", [(0, 0), (0, 3), (2, 0), (6, 1), (6, 3)])
 def test_the_best_candidate_is_found_by_its_edge_and_feature_subset(mechanism, place):
@@ -95,17 +118,23 @@ def test_a_vanishing_budget_follows_the_prior(mechanism):
 
 
 @settings(max_examples=60, deadline=None)
-@given(budgets, st.sampled_from(["uniform", "handmade", "steep"]), st.booleans(), seeds)
-@example(1e-6, "steep", True, 0)
-@example(1e3, "steep", True, 0)
-def test_the_grid_keeps_the_exponent(epsilon, kind, soft, seed):
+@given(budgets, st.sampled_from(["uniform", "handmade", "steep"]), st.booleans(), st.sampled_from(BOTH), seeds)
+@example(1e-6, "steep", True, Mechanism.EM, 0)
+@example(1e3, "steep", True, Mechanism.EM, 0)
+def test_the_grid_keeps_the_exponent(epsilon, kind, soft, mechanism, seed):
+    """The entries of a candidate weigh `π exp(εu/2Δu)` together; permute-and-flip has one entry each."""
     universe, utility, prior = scored(seed, soft=soft)
     if kind != "handmade":
         prior = uniform(universe) if kind == "uniform" else steep(np.random.default_rng(seed), universe)
-    grid = grid_scores(utility, prior, epsilon)
-    assert grid.values.shape == (universe.size,) and grid.values.dtype == np.int64
-    exact = epsilon * utility.values.ravel() / (2 * utility.sensitivity) + np.log(prior.mass.ravel())
-    found = (grid.values - grid.values[0]) / grid.scale
+    grid = grid_of(utility, prior, epsilon, mechanism)
+    scores = grid_scores(utility, grid)
+    assert scores.dtype == np.int64 and scores.shape == (grid.copies.sum(),)
+    owner = np.repeat(np.arange(universe.size), grid.copies)
+    assert [grid.candidate(entry) for entry in range(len(scores))] == owner.tolist()
+    assert (np.array_equal(owner, np.arange(universe.size))) == (mechanism is Mechanism.PF or kind == "uniform")
+    exponent = epsilon * utility.values.ravel() / (2 * utility.sensitivity) + np.log(prior.mass.ravel())
+    exact = (exponent - np.log(grid.copies))[owner]
+    found = (scores - scores[0]) / grid.scale
     np.testing.assert_allclose(found, exact - exact[0], rtol=1e-14, atol=1e-9)
 
 
@@ -120,12 +149,13 @@ def test_only_the_utility_moves_the_scores_by_whole_refined_units(epsilon, flat,
     second = np.clip(first + rng.integers(-sensitivity, sensitivity + 1, size=universe.shape), 0, 100)
     first[0, 0], second[0, 0] = 0, sensitivity
     prior = uniform(universe) if flat else steep(rng, universe)
-    grids = [grid_scores(Utility(values, 100, sensitivity), prior, epsilon) for values in (first, second)]
+    utilities = [Utility(values, 100, sensitivity) for values in (first, second)]
+    grids = [grid_of(utility, prior, epsilon) for utility in utilities]
     assert grids[0].sensitivity == grids[1].sensitivity and grids[0].scale == grids[1].scale
     refinement, rest = divmod(grids[0].sensitivity, sensitivity)
     assert rest == 0 and refinement.bit_count() == 1
-    change = grids[1].values - grids[0].values
-    np.testing.assert_array_equal(change, refinement * (second - first).ravel())
+    change = grid_scores(utilities[1], grids[1]) - grid_scores(utilities[0], grids[0])
+    np.testing.assert_array_equal(change, np.repeat(refinement * (second - first).ravel(), grids[0].copies))
     assert np.abs(change).max() == grids[0].sensitivity
 
 
@@ -142,7 +172,7 @@ def test_a_grid_is_exact_or_refused(epsilon, sensitivity, flat, seed):
     utility = Utility(rng.integers(0, denominator + 1, size=universe.shape), denominator, sensitivity)
     prior = uniform(universe) if flat else steep(rng, universe)
     try:
-        grid = grid_scores(utility, prior, epsilon)
+        grid = grid_of(utility, prior, epsilon)
     except BadInput as error:
         assert "\n" not in str(error)
         too_small = 2 * sensitivity / epsilon * 28 > 2**61
@@ -153,11 +183,58 @@ def test_a_grid_is_exact_or_refused(epsilon, sensitivity, flat, seed):
     assert least <= Fraction(grid.scale) <= least * (1 + Fraction(1, 2**52))
     if not flat:
         assert 0.5 / grid.scale <= 2.0**-31
-    refinement = grid.sensitivity // sensitivity
-    top = float(prior.mass.max())
-    for score, value, mass in zip(grid.values, utility.values.ravel(), prior.mass.ravel(), strict=True):
-        public = int(score) - refinement * int(value)
-        assert public / grid.scale == pytest.approx(math.log(mass / top), abs=2.0**-31 + 1e-13)
+    share = prior.mass.ravel() / grid.copies
+    for offset, mass in zip(grid.offsets, share, strict=True):
+        assert int(offset) / grid.scale == pytest.approx(math.log(mass / share.max()), abs=2.0**-31 + 1e-13)
+    np.testing.assert_array_equal(
+        grid_scores(utility, grid),
+        np.repeat(grid.sensitivity // sensitivity * utility.values.ravel() + grid.offsets, grid.copies),
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(seeds, st.floats(0, 12), st.integers(0, 6), st.integers(0, 6))
+@example(0, 0.0, 0, 0)
+def test_no_entry_holds_more_than_an_even_share_of_the_prior(seed, spread, k_edges, k_features):
+    universe = make_universe(k_edges, k_features)
+    prior = make_prior(np.random.default_rng(seed), universe, spread)
+    grid = public_grid(prior, 100, 96, 1.0)
+    assert universe.size <= grid.copies.sum() <= 2 * universe.size
+    assert (prior.mass.ravel() / grid.copies).max() <= (1 + 1e-5) / universe.size
+    assert set(public_grid(prior, 100, 96, 1.0, Mechanism.PF).copies) == {1}
+    assert set(public_grid(uniform(universe), 100, 96, 1.0).copies) == {1}
+
+
+@settings(max_examples=100, deadline=None)
+@given(seeds, st.floats(0.01, 40), st.sampled_from(["uniform", "handmade", "steep"]))
+def test_most_trials_bounds_the_rejections_of_every_private_graph(seed, epsilon, kind):
+    """Entries are taken with probability `mean w / max w`, so that many trials fail with 2^-20 at most."""
+    rng = np.random.default_rng(seed)
+    universe, utility, prior = scored(seed)
+    if kind != "handmade":
+        prior = uniform(universe) if kind == "uniform" else steep(rng, universe)
+    gap = epsilon * utility.denominator / (2 * utility.sensitivity)
+    most = most_trials(prior, gap, Mechanism.EM)
+    one = np.zeros(universe.shape, dtype=np.int64)
+    one.flat[rng.integers(universe.size)] = utility.denominator
+    heavy = np.zeros(universe.shape, dtype=np.int64)
+    heavy.flat[prior.mass.argmax()] = utility.denominator
+    for values in (utility.values, one, heavy, rng.integers(0, utility.denominator + 1, size=universe.shape)):
+        other = Utility(values, utility.denominator, utility.sensitivity)
+        grid = grid_of(other, prior, epsilon)
+        weight = np.exp((grid_scores(other, grid) - grid_scores(other, grid).max()) / grid.scale)
+        assert (1 - weight.mean()) ** most <= 2.0**-20 * (1 + 1e-6)
+    assert most <= 14 * 2 * universe.size
+    assert most_trials(prior, gap, Mechanism.PF) == universe.size
+
+
+@pytest.mark.parametrize("kind", ["steep", "uniform"])
+def test_a_prior_that_favours_one_candidate_makes_no_draw_slow(kind):
+    """At ε = 1 two entries in three are taken, whatever the prior says."""
+    universe = make_universe(12, 12)
+    prior = uniform(universe) if kind == "uniform" else steep(np.random.default_rng(0), universe)
+    assert prior.mass.max() > 0.001 or kind == "uniform"
+    assert most_trials(prior, 1.0 * 100 / 192, Mechanism.EM) <= 2 * 14 * math.exp(100 / 192) + 1
 
 
 @settings(max_examples=100, deadline=None)
@@ -168,7 +245,7 @@ def test_the_privacy_map_of_opendp_gives_epsilon_and_no_more(epsilon, sensitivit
     universe = make_universe(3, 2)
     utility = Utility(np.zeros(universe.shape, dtype=np.int64), sensitivity, sensitivity)
     prior = uniform(universe) if flat else steep(np.random.default_rng(0), universe)
-    grid = grid_scores(utility, prior, epsilon)
+    grid = grid_of(utility, prior, epsilon)
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
     pure, concentrated = (
         dp.m.make_noisy_max(*space, measure, scale=grid.scale).map(grid.sensitivity)
@@ -196,63 +273,45 @@ def test_the_empty_universe_draws_the_empty_candidate(mechanism):
 @pytest.mark.parametrize("mechanism", BOTH)
 def test_nothing_is_drawn_at_a_scale_that_asks_for_more_than_epsilon(mechanism, monkeypatch):
     distribution = released(mechanism, True)
-    grid = grid_scores(distribution.utility, distribution.prior, distribution.epsilon)
-    low = GridScores(grid.values, grid.sensitivity, math.nextafter(math.nextafter(grid.scale, 0), 0))
-    monkeypatch.setattr(sampler, "grid_scores", lambda *_: low)
+    grid = grid_of(distribution.utility, distribution.prior, distribution.epsilon, mechanism)
+    low = replace(grid, scale=math.nextafter(math.nextafter(grid.scale, 0), 0))
+    monkeypatch.setattr(sampler, "public_grid", lambda *_: low)
     with pytest.raises(PrivCFSError, match=r"privacy map.*nothing was drawn"):
         draw(distribution)
-
-
-def refusal(values, prior, epsilon, denominator=100, sensitivity=96):
-    try:
-        grid_scores(Utility(values, denominator, sensitivity), prior, epsilon)
-    except BadInput as error:
-        return str(error)
-    return None
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-20, 1e12, 1e300])
 def test_scores_that_do_not_fit_are_refused_in_one_line(epsilon):
     _, utility, prior = scored()
     with pytest.raises(BadInput, match=r"^epsilon of a draw: found .* fit 62-bit scores: take one closer to 1$"):
-        grid_scores(utility, prior, epsilon)
+        grid_of(utility, prior, epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-120, 1e130, 1e300])
 def test_a_scale_that_does_not_fit_is_refused_under_any_prior(epsilon):
     universe, utility, _ = scored()
     with pytest.raises(BadInput, match="epsilon of a draw"):
-        grid_scores(utility, uniform(universe), epsilon)
-
-
-def test_a_refusal_tells_nothing_of_the_utilities():
-    universe, _, prior = scored()
-    low, high = (np.full(universe.shape, value) for value in (0, 100))
-    refused = []
-    for epsilon in np.geomspace(2.0**24, 2.0**36, 60).tolist():
-        refused.append(refusal(low, prior, epsilon, sensitivity=10))
-        assert refused[-1] == refusal(high, prior, epsilon, sensitivity=10)
-    assert refused[0] is None and refused[-1]
+        grid_of(utility, uniform(universe), epsilon)
 
 
 def test_a_sensitivity_beyond_64_bits_is_refused():
     universe, _, _ = scored()
-    zeros = np.zeros(universe.shape, dtype=np.int64)
-    assert refusal(zeros, uniform(universe), 1.0, 100, 2**61) is None
-    assert "epsilon of a draw" in refusal(zeros, uniform(universe), 1.0, 100, 2**61 + 1)
+    public_grid(uniform(universe), 100, 2**61, 1.0)
+    with pytest.raises(BadInput, match="epsilon of a draw"):
+        public_grid(uniform(universe), 100, 2**61 + 1, 1.0)
 
 
 @pytest.mark.parametrize("epsilon", [0, -1.0, float("nan"), float("inf"), "1", True, None])
 def test_bad_budgets_are_refused(epsilon):
     _, utility, prior = scored()
     with pytest.raises(BadInput, match="epsilon: found"):
-        grid_scores(utility, prior, epsilon)
+        grid_of(utility, prior, epsilon)
 
 
 def test_arrays_of_another_universe_are_refused():
     universe, utility, prior = scored()
     other = make_universe(3, 4)
     with pytest.raises(BadInput, match="prior uniform: found"):
-        grid_scores(utility, uniform(other), 1.0)
+        draw(ReleaseDistribution(universe, utility, uniform(other), 1.0, Mechanism.EM, prior.mass))
     with pytest.raises(BadInput, match="utility: found"):
         draw(ReleaseDistribution(other, utility, prior, 1.0, Mechanism.EM, uniform(universe).mass))
