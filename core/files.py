@@ -31,3 +31,11 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         raise BadInput(f"output {path}: can't be written ({error.strerror}); choose another file") from error
     finally:
         Path(partial).unlink(missing_ok=True)
+
+
+def check_folder(path: Path) -> None:
+    """Raise `BadInput` where `path` can't be written for want of a folder: before long work, not after it."""
+    folder = path.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        found = "no such folder" if not folder.exists() else "a folder that can't be written to"
+        raise BadInput(f"output {path}: found {found} at {folder}, expected one to write into; choose another")
