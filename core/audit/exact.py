@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 
+from core import checks
 from core.release.distribution import ReleaseDistribution
 
 
@@ -50,9 +53,50 @@ def attack_auc(p: np.ndarray, q: np.ndarray) -> float:
 
     `P(L(S) > L(S')) + P(L(S) = L(S')) / 2` for `S ~ p`, `S' ~ q` and `L = p/q` (Neyman-Pearson).
     """
+    in_p, in_q = _by_likelihood(p, q)
+    below = np.cumsum(in_q) - in_q
+    return float(in_p @ (below + in_q / 2))
+
+
+def attack_roc(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """ROC of that attack: false and true positive rate at each threshold, from (0, 0) to (1, 1).
+
+    It says `p` when `L(S)` is at least the threshold; no attack on one release lies above the line through
+    these points (Neyman-Pearson), and the area under it is `attack_auc`.
+    """
+    in_p, in_q = _by_likelihood(p, q)
+    false, true = (np.concatenate([[0.0], np.cumsum(part[::-1])]) for part in (in_q, in_p))
+    return false / false[-1], true / true[-1]
+
+
+def allowed_roc(false: np.ndarray, epsilon: float) -> np.ndarray:
+    """Largest true positive rate that pure ε allows at each false positive rate in [0, 1].
+
+    `min(e^ε FPR, 1 - e^-ε (1 - FPR))` (Kairouz, Oh & Viswanath 2015, with δ = 0). Raises `BadInput` for a bad ε.
+    """
+    budget = checks.epsilon(epsilon)
+    with np.errstate(over="ignore"):
+        steep = np.where(false > 0, np.exp(budget + np.log(np.maximum(false, 5e-324))), 0.0)
+    return np.minimum(steep, 1 - math.exp(-budget) * (1 - false))
+
+
+def ratio_bound(epsilon: float) -> float:
+    """`e^ε`, infinite where a float can't hold it; raises `BadInput` for a bad ε."""
+    budget = checks.epsilon(epsilon)
+    return math.exp(budget) if budget < math.log(sys.float_info.max) else math.inf
+
+
+def posterior_bound(epsilon: float) -> float:
+    """`e^ε / (1 + e^ε)`: from an even prior, nobody gets surer of an edge than this by one release.
+
+    Also the largest AUC that pure ε allows, the area under `allowed_roc`. Raises `BadInput` for a bad ε.
+    """
+    return 1 / (1 + math.exp(-checks.epsilon(epsilon)))
+
+
+def _by_likelihood(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mass of `p` and of `q` on outcomes of equal `p/q`, ascending in it."""
     with np.errstate(divide="ignore", invalid="ignore"):
         likelihood = np.where(p == q, 1.0, p / q)
     _, member = np.unique(likelihood, return_inverse=True)
-    in_p, in_q = np.bincount(member, weights=p), np.bincount(member, weights=q)
-    below = np.cumsum(in_q) - in_q
-    return float(in_p @ (below + in_q / 2))
+    return np.bincount(member, weights=p), np.bincount(member, weights=q)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from core import checks
-from core.audit.exact import compare
+from core.audit.exact import compare, ratio_bound
 from core.backbone.gcn import GCNWeights
 from core.graph import Nodes, PrivateGraph
 from core.prior.guided import Guide
@@ -91,7 +89,7 @@ def check_small_graphs(
     edges and non-edges; each of its n(n-1)/2 neighbours is compared at `targets` targets: 3,360 pairs
     at the defaults. Raises `BadInput` for a bad ε.
     """
-    bound = math.exp(checks.epsilon(epsilon))
+    bound = ratio_bound(epsilon)
     found = []
     sensitivity = 0.0
     for graph, snapshot, weights, target in _cases(graphs, n, targets, np.random.default_rng(seed)):

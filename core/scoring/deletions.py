@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from core.graph import Graph
 from core.universe import Universe
 
 CROWDED_ENTRIES = 16  # per set, where summing all neighbours anew becomes cheaper than correcting some
+
+
+class Ties(Protocol):
+    """A graph as far as deletions at one target need it."""
+
+    def neighbours(self, v: int) -> np.ndarray:
+        """Rows of the neighbours of `v`, ascending."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,7 @@ class Deletions:
         return self.members.sum(axis=1)
 
 
-def deletions(graph: Graph, universe: Universe) -> Deletions:
+def deletions(graph: Ties, universe: Universe) -> Deletions:
     """Resolve the edge subsets of `universe` on `graph`."""
     target, pairs = universe.target, universe.edge_pairs
     neighbours = graph.neighbours(target)

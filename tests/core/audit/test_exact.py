@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 
-from core.audit.exact import attack_auc, compare
+from core.audit.exact import allowed_roc, attack_auc, attack_roc, compare, posterior_bound, ratio_bound
 from core.audit.small_graphs import SMALL, check_small_graphs, release_on
 from core.prior.guided import Guide
 from core.prior.prior import PriorKind, PriorRule, uniform
@@ -62,6 +62,66 @@ def test_auc_agrees_with_sampled_attack():
 def test_identical_distributions_give_nothing_away():
     p = np.array([0.2, 0.8])
     assert attack_auc(p, p) == pytest.approx(0.5)
+
+
+def neighbouring(rng, n, epsilon, ties=False):
+    """Two distributions whose ratio stays within `e^ε` either way."""
+    p = rng.dirichlet(np.ones(n))
+    moved = rng.uniform(0, epsilon / 2, size=n)
+    if ties:
+        moved = np.round(moved)
+    q = p * np.exp(moved)
+    return p, q / q.sum()
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 40), epsilon=st.floats(0.01, 20.0), ties=st.booleans())
+def test_roc_of_the_attack(seed, n, epsilon, ties):
+    """Its area is the AUC, its best gap the total variation distance, it is concave, and ε allows it."""
+    p, q = neighbouring(np.random.default_rng(seed), n, epsilon, ties)
+    false, true = attack_roc(p, q)
+    assert (false[0], true[0], false[-1], true[-1]) == (0, 0, 1, 1)
+    assert np.trapezoid(true, false) == pytest.approx(attack_auc(p, q), abs=1e-12)
+    assert (true - false).max() == pytest.approx(np.abs(p - q).sum() / 2, abs=1e-12)
+    along, up = np.diff(false), np.diff(true)
+    assert (up[1:] * along[:-1] <= up[:-1] * along[1:] + 1e-12).all()
+    assert (true <= allowed_roc(false, epsilon) + 1e-12).all()
+
+
+@given(seed=st.integers(0, 10_000))
+def test_no_test_on_one_release_lies_above_the_roc(seed):
+    """Every one of the 2^6 sets of outcomes as the attack's answer "p"."""
+    rng = np.random.default_rng(seed)
+    p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
+    false, true = attack_roc(p, q)
+    chosen = (np.arange(64)[:, None] >> np.arange(6)) & 1
+    assert (chosen @ p <= np.interp(chosen @ q, false, true) + 1e-12).all()
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 8.0, 30.0])
+def test_randomized_response_attains_what_epsilon_allows(epsilon):
+    lie = 1 / (1 + math.exp(epsilon))
+    honest = 1 - lie
+    p, q = np.array([honest, lie]), np.array([lie, honest])
+    false, true = attack_roc(p, q)
+    grid = np.concatenate([np.linspace(0, 1, 101), lie * np.linspace(0, 2, 21)])
+    assert allowed_roc(grid, epsilon) == pytest.approx(np.interp(grid, false, true), abs=1e-12)
+    assert posterior_bound(epsilon) == pytest.approx(honest, abs=1e-12)
+    assert attack_auc(p, q) == pytest.approx(posterior_bound(epsilon), abs=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 8.0, 700.0, 5_000.0])
+def test_bounds_are_probabilities_at_any_epsilon(epsilon):
+    grid = np.linspace(0, 1, 101)
+    allowed = allowed_roc(grid, epsilon)
+    assert ((allowed >= grid) & (allowed <= 1)).all()
+    assert (allowed[0], allowed[-1]) == (0, 1)
+    assert 0.5 < posterior_bound(epsilon) <= 1
+    assert ratio_bound(epsilon) == (math.exp(epsilon) if epsilon < 709 else math.inf)
+
+
+def test_a_large_epsilon_is_checked_without_overflow():
+    report = check_small_graphs(release_on(), epsilon=720.0, graphs=1, targets=1)
+    assert report.passed and report.bound == math.inf
 
 
 def test_a_pair_by_hand():

@@ -1,0 +1,1 @@
+"""Mechanisms whose true ε is known, correct and broken: what the auditor itself is held against."""
