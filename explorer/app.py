@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -13,6 +13,8 @@ from core.datasets import Dataset
 from core.study.study import Study
 from core.wording import edges_add
 from explorer import style
+from explorer.later import Later
+from explorer.notebook import Frame
 from explorer.palette import palette
 from explorer.rail import Rail
 from explorer.state import Desk
@@ -21,8 +23,11 @@ from explorer.views.pricelist import PriceListView
 from explorer.views.release import ReleaseView
 from explorer.wording import answer
 
+if TYPE_CHECKING:
+    from core.desk.ledger import Ledger
+
 TITLE = "PrivCFS Explorer"
-PRICES = 1  # place of the price list among the tabs
+PRICES, FIRST_LATER = 1, 3  # places of the price list and of the first tab that is made when it is opened
 
 
 class Explorer(pn.viewable.Viewer):
@@ -31,6 +36,7 @@ class Explorer(pn.viewable.Viewer):
     `source`: a name as `core.datasets.load` takes it, a `Dataset`, or a `Study` under any backbone.
     Decisions (`target`, `epsilon`, `rho`, `seed`, `arm`, ...) may be given by name. `dark`: figures for
     a dark notebook. `local`: whether whoever sees this may also open files of this machine by their path.
+    `ledger`: pays for releases made here; None: previews only, until one is opened.
     Raises `BadInput` for a value that can't be used.
     """
 
@@ -41,6 +47,7 @@ class Explorer(pn.viewable.Viewer):
         source: Study | Dataset | str = "cora",
         dark: bool | None = None,
         local: bool = True,
+        ledger: Ledger | None = None,
         **decisions: Any,
     ) -> None:
         pn.extension("tabulator", inline=True)  # a notebook may be without a network
@@ -51,6 +58,7 @@ class Explorer(pn.viewable.Viewer):
         self.release = ReleaseView(self.desk, colours)
         self.prices = PriceListView(self.desk, colours)
         self.placement = PlacementView(self.desk, colours)
+        self._later = Later(self, ledger, local)
         self.answer = pn.pane.HTML(
             stylesheets=[style.ANSWER], css_classes=["answer"], sizing_mode="stretch_width", margin=0
         )
@@ -61,6 +69,7 @@ class Explorer(pn.viewable.Viewer):
             ("Release", self.release),
             ("Price list", self.prices),
             ("Placement", self.placement),
+            *self._later.tabs,
             css_classes=["views"],
             sx={"& .MuiTab-root": {"textTransform": "none"}},
             sizing_mode="stretch_width",
@@ -77,15 +86,22 @@ class Explorer(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-        self._frame = pn.Column(self._root, stylesheets=[style.FRAME], sizing_mode="stretch_width", margin=0)
+        self._frame = Frame(self._root, stylesheets=[style.FRAME], sizing_mode="stretch_width", margin=0)
         self.desk.param.watch(lambda *_: self._answer(), ["inspection", "waiting"])
         self.desk.scoring.param.watch(lambda event: self.cancel.param.update(visible=event.new == "running"), "state")
         self.tabs.param.watch(lambda event: self._opened(event.new), "active")
         self._answer()
 
+    def open(self, title: str) -> Any:
+        """Turn to the tab of that title and return its view."""
+        titles = [name for name, _ in self._later.tabs]
+        self.tabs.active = FIRST_LATER + titles.index(title)
+        return self._later.views[title]
+
     def _opened(self, tab: int) -> None:
         if tab == PRICES:
             self.prices.open()
+        self._later.show(tab - FIRST_LATER)
 
     def _answer(self) -> None:
         if self.desk.waiting:
@@ -103,7 +119,7 @@ class Explorer(pn.viewable.Viewer):
     def _recolour(self) -> None:
         colours = palette(self.dark)
         self._root.styles = style.variables(colours)
-        for view in (self.release, self.prices, self.placement):
+        for view in (self.release, self.prices, self.placement, self._later):
             view.recolour(colours)
 
     def page(self) -> pmui.Page:

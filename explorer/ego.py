@@ -89,6 +89,29 @@ def noised_view(study: Study, layout: EgoLayout, noisy: GCNScorer, inspection: I
     return _view(study, bare, noisy, inspection, ties)
 
 
+def pair_views(
+    study: Study, target: int, toggled: tuple[int, int], graphs: tuple[PrivateGraph, PrivateGraph]
+) -> tuple[EgoView, EgoView]:
+    """The target's neighbourhood on two graphs that differ in one pair, in one layout that holds both its ends."""
+    near = np.union1d(*(graph.neighbours(target) for graph in graphs))
+    away = np.setdiff1d(np.array(toggled), [target])
+    ends = np.union1d(near, away)
+    layout = ego_layout(study.dataset.graph, target, _joined(target, ends), study.dataset.positions, second=0)
+    layout = replace(layout, ties=np.empty((0, 2), dtype=np.int64))
+    pair = np.array([toggled])
+    views = []
+    for graph, lost in ((graphs[0], "none"), (graphs[1], "lost")):
+        there = bool(graph.contains(pair)[0])
+        own = graph.neighbours(target)
+        ties = {"private": np.concatenate([_joined(target, own), pair[: there and target not in toggled]])}
+        if lost == "lost":
+            kind = "false" if there else "lost"
+            keep = ~((ties["private"] == pair).all(axis=1) | (ties["private"][:, ::-1] == pair).all(axis=1))
+            ties = {"private": ties["private"][keep], kind: pair}
+        views.append(_plain_view(study, layout, study.scorer.on(graph), target, ties))
+    return views[0], views[1]
+
+
 def _joined(target: int, ends: np.ndarray) -> np.ndarray:
     """The pairs that join `ends` (k rows) to the target, k x 2."""
     return np.stack([np.full(len(ends), target), ends], axis=1)
@@ -97,9 +120,23 @@ def _joined(target: int, ends: np.ndarray) -> np.ndarray:
 def _view(
     study: Study, layout: EgoLayout, scorer: GCNScorer, inspection: Inspection, ties: dict[str, np.ndarray]
 ) -> EgoView:
+    near = {inspection.scores.runner_up: "runner-up", inspection.scores.original: "same"}
+    return _coloured(study, layout, scorer, near, ties)
+
+
+def _plain_view(
+    study: Study, layout: EgoLayout, scorer: GCNScorer, target: int, ties: dict[str, np.ndarray]
+) -> EgoView:
+    order = np.argsort(-study.scorer.clean[target], kind="stable").tolist()
+    near = {label: kind for label, kind in zip(order[1::-1], ("runner-up", "same"), strict=False)}
+    return _coloured(study, layout, scorer, near, ties)
+
+
+def _coloured(
+    study: Study, layout: EgoLayout, scorer: GCNScorer, near: dict[int, str], ties: dict[str, np.ndarray]
+) -> EgoView:
     nodes = study.dataset.nodes
     predicted = scorer.clean[layout.rows].argmax(axis=1)
-    near = {inspection.scores.runner_up: "runner-up", inspection.scores.original: "same"}
     return EgoView(
         layout=layout,
         ids=tuple(nodes.ids[row] for row in layout.rows),

@@ -59,6 +59,7 @@ _ALONE = _svg(
     30, 14, '<g fill="var(--px-ink)" stroke="var(--px-ink)"><path d="M1 7H29" stroke-width="1.2" '
     'stroke-dasharray="2 3 6 3"/><path d="M1 4h7l-3.5 6z" stroke="none"/></g>'
 )  # fmt: skip
+_LIMIT = _line("owner", 2, "6 4")
 _CEILING = _line("ink", 1.5, "1.5 3.5")
 _HERE = _svg(8, 16, '<path d="M4 0V16" stroke="var(--px-muted)" stroke-width="1.5" stroke-dasharray="4 3"/>')
 _STRIPES = '<path d="M4 11L10 1M11 11L17 1" stroke="var(--px-surface)" stroke-width="1.5"/>'
@@ -124,6 +125,48 @@ def placements() -> str:
         (_swatch("noise", _STRIPES), "spurious, and polluted"),
         (_swatch("noise", opacity=0.35), "spurious, not polluted"),
         (_swatch("same", _DOTS), "polluted (lower bar)"),
+    )
+
+
+def audit_pairs() -> str:
+    """Key to the ratios of an audit."""
+    return _items(
+        (_swatch("flip"), "pairs near the target"),
+        (_swatch("same", _STRIPES, 0.0), "pairs anywhere"),
+        (_LIMIT, "what ε allows"),
+    )
+
+
+def audit_marks() -> str:
+    """Key to the two graphs of an audited pair."""
+    lines = _items(
+        (_PRIVATE, "private edge"),
+        (_FALSE, "only in the neighbouring graph"),
+        (_LOST, "missing there"),
+        (_CUT, "the pair"),
+    )
+    return lines + _items(*_NODES)
+
+
+def labels() -> str:
+    """Key to the labels figure."""
+    return _items(
+        (_line("flip", 2.5), "labels come out"),
+        (_line("noise", 2, "6 4"), "halted: an edge in too many subgraphs"),
+        (_line("ink", 2, "6 3 2 3"), "accuracy of the most frequent answer"),
+        (_swatch("muted", opacity=0.16), "outside the walls"),
+    )
+
+
+def embeddings() -> str:
+    """Key to the utility curves."""
+    return _items(
+        (_line("flip", 2.2), "cycles"),
+        (_line("same", 2.2), "trees"),
+        (_line("ink", 2.2), "noised densities"),
+        (_line("ink", 2.2, "6 4"), "noise on the graph: randomized response"),
+        (_line("ink", 2.2, "2 3"), "noise on the graph: degree-preserving"),
+        (_line("ink", 2.2, "6 3 2 3"), "no privacy"),
     )
 
 

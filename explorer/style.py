@@ -236,12 +236,6 @@ PANELS = """
 @container px-views (max-width: 860px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 """
 
-SAVINGS = """
-h3 { font-size: 14px; margin: 0 0 4px; font-weight: 600; }
-ul { margin: 0 0 2px; padding-left: 18px; font-size: 14px; }
-p.quiet { min-height: 2.9em; }
-"""
-
 RAIL_NOTE = (
     TEXT
     + """
@@ -250,65 +244,6 @@ p { font-size: 13px; color: var(--px-muted); }
 p.problem { color: var(--px-flip); font-size: 13px; }
 """
 )
-
-UPLOAD = (
-    TEXT
-    + """
-.zone {
-  display: grid; grid-template-columns: auto auto minmax(0, 1fr); gap: 6px 10px; align-items: center;
-  border: 1px dashed var(--px-muted); border-radius: 8px; padding: 12px; min-height: 96px; box-sizing: border-box;
-  align-content: start;
-}
-.zone.over { border-color: var(--px-primary); background: color-mix(in srgb, var(--px-primary) 9%, transparent); }
-button {
-  font: inherit; font-size: 14px; color: var(--px-primary); background: transparent; cursor: pointer;
-  border: 1px solid var(--px-primary); border-radius: 4px; padding: 4px 12px; min-height: 34px;
-}
-button:hover { background: color-mix(in srgb, var(--px-primary) 9%, transparent); }
-button:focus-visible { outline: 2px solid var(--px-primary); outline-offset: 2px; }
-progress { grid-column: 1 / -1; width: 100%; height: 4px; appearance: none; border: none; background: var(--px-grid); }
-progress::-webkit-progress-bar { background: var(--px-grid); }
-progress::-webkit-progress-value { background: var(--px-primary); }
-progress::-moz-progress-bar { background: var(--px-primary); }
-ul {
-  grid-column: 1 / -1; list-style: none; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: 2px 16px;
-  font-size: 13px; min-height: 1.45em; overflow-wrap: anywhere;
-}
-@media (max-width: 520px) { .zone { grid-template-columns: auto auto; } .hint { grid-column: 1 / -1; } }
-"""
-)
-
-OPENING = (
-    TEXT
-    + """
-h3 { font-size: 14px; margin: 8px 0 2px; font-weight: 600; }
-p.said { font-size: 14px; min-height: 2.9em; }
-p.said[role=alert] { color: var(--px-flip); overflow-wrap: anywhere; }
-.busy::before {
-  content: ""; display: inline-block; width: 10px; height: 10px; margin-right: 8px; border-radius: 50%;
-  border: 2px solid var(--px-primary); border-right-color: transparent; animation: turn 0.9s linear infinite;
-}
-@keyframes turn { to { transform: rotate(360deg); } }
-@media (prefers-reduced-motion: reduce) { .busy::before { animation: none; } }
-:host(.stale) { opacity: 0.55; }
-.beside {
-  display: grid; grid-template-columns: repeat(auto-fit, minmax(min(320px, 100%), 1fr)); gap: 8px 24px;
-  align-items: start;
-}
-.warning { color: var(--px-flip); }
-ul { margin: 4px 0 0; padding-left: 18px; font-size: 14px; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 13.5px; }
-th, td { padding: 3px 18px 3px 0; text-align: left; font-weight: 400; }
-th, td { border-bottom: 1px solid color-mix(in srgb, var(--px-muted) 40%, transparent); }
-thead th { color: var(--px-muted); }
-"""
-)
-
-OPENING_FIELDS = """
-:host { display: grid !important; grid-template-columns: repeat(3, minmax(0, 1fr)); column-gap: 10px; }
-@media (max-width: 600px) { :host { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
-"""
 
 # Options of an accordion that folds part of a column away, and of a dialog: the same everywhere.
 FOLD: dict[str, Any] = {

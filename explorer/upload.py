@@ -10,7 +10,7 @@ import param
 
 from core.datasets.received import MOST_FILES, check_size
 from core.errors import BadInput
-from explorer import style
+from explorer import sheets
 
 # The server drops a websocket message above 20 MB, and all that waits behind it, without a word.
 PIECE = 4 * 2**20
@@ -115,7 +115,7 @@ class Upload(pn.custom.JSComponent):
     share = param.Number(default=1.0, doc="Share of the bytes received.")
 
     _esm = _ESM
-    _stylesheets = [style.UPLOAD]
+    _stylesheets = [sheets.UPLOAD]
 
     def __init__(self, changed: Callable[[str], None], **params: Any) -> None:
         super().__init__(**params)

@@ -8,15 +8,22 @@ from collections.abc import Sequence
 import click
 
 from core.cli.advise import advise_command
+from core.cli.audit import audit_command
 from core.cli.check import check_command
+from core.cli.compare import compare_command
+from core.cli.embed import embed_command
 from core.cli.figure import figure_command
 from core.cli.frontier import frontier_command
 from core.cli.inspect import inspect_command
+from core.cli.labels import labels_command
+from core.cli.ledger import ledger_command
 from core.cli.losschain import losschain_command
 from core.cli.placement import placement_command
 from core.cli.reach import reach_command
+from core.cli.release import release_command
 from core.cli.report import report_command
 from core.cli.serve import serve_command
+from core.cli.verify import verify_command
 from core.errors import PrivCFSError
 from core.threads import use_one_thread
 
@@ -30,7 +37,9 @@ def cli() -> None:
 for command in (serve_command, inspect_command, frontier_command, placement_command, check_command):
     cli.add_command(command)
 
-for command in (figure_command, losschain_command, report_command, reach_command, advise_command):
+for command in (figure_command, losschain_command, report_command, reach_command, advise_command, audit_command):
+    cli.add_command(command)
+for command in (release_command, verify_command, ledger_command, compare_command, labels_command, embed_command):
     cli.add_command(command)
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 import panel as pn
 from bokeh.models import Axis, ColumnDataSource
 from bokeh.plotting import figure
@@ -26,6 +30,21 @@ def plain_figure(height: int, description: str, **options: object) -> figure:
         axis.axis_label_standoff = 4
         axis.minor_tick_line_color = None
     return drawn
+
+
+def at_any_time(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `method` change Bokeh models whenever it is called.
+
+    A click that comes on the heels of a change makes Panel run both without Bokeh's lock on the document, where a
+    changed model is an error unless Panel sends it by itself.
+    """
+
+    @functools.wraps(method)
+    def changing(*arguments: Any, **options: Any) -> Any:
+        with pn.io.unlocked():
+            return method(*arguments, **options)
+
+    return changing
 
 
 def recolour_axes(drawn: figure, palette: Palette) -> None:

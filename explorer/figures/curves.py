@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d, Span
 
 from core.prior.prior import PriorKind
 from explorer import style
-from explorer.figures.base import pane, plain_figure, push, recolour_axes
+from explorer.figures.base import at_any_time, pane, plain_figure, push, recolour_axes
 from explorer.palette import PRIOR_DASHES, PRIOR_MARKERS, Palette
 
 TOPS = (0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -55,17 +55,20 @@ class CurvePanels:
         )
         self.recolour(palette)
 
+    @at_any_time
     def draw(self, prices: pd.DataFrame) -> None:
         """Show a price list (`core.study.pricelist`); a panel whose rows are still to come says so."""
         for value, panel in self.panels.items():
             panel.draw(prices[prices[self._column] == value])
 
+    @at_any_time
     def point_at(self, epsilon: float) -> None:
         """Move the upright lines."""
         for panel in self.panels.values():
             panel.here.location = epsilon
             push(panel.pane)
 
+    @at_any_time
     def recolour(self, palette: Palette) -> None:
         """Take the colours of a theme."""
         for panel in self.panels.values():
@@ -80,6 +83,7 @@ class FrontierFigure(CurvePanels):
     ) -> None:
         super().__init__(palette, "rho", {rho: rho_label(rho) for rho in rhos}, epsilons, height, top)
 
+    @at_any_time
     def recolour(self, palette: Palette) -> None:
         """Take the colours of a theme."""
         for place, panel in enumerate(self.panels.values()):
@@ -136,6 +140,7 @@ class CurvePanel:
         )
         return dots
 
+    @at_any_time
     def draw(self, rows: pd.DataFrame) -> None:
         """Show the rows of this panel, every prior, or that there are none yet."""
         waits = rows.empty
@@ -150,6 +155,7 @@ class CurvePanel:
             self._flat[name].data = {"x": self._ends[: len(level)], "y": level}
         push(self.pane)
 
+    @at_any_time
     def recolour(self, palette: Palette, colour: str) -> None:
         """Take the colours of a theme, and the one that tells ρ."""
         recolour_axes(self.figure, palette)

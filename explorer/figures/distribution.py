@@ -9,7 +9,7 @@ import numpy as np
 from bokeh.models import CustomJSTickFormatter, FactorRange, FixedTicker, HoverTool, LogTicker, Range1d
 
 from core.metrics import Level
-from explorer.figures.base import pane, plain_figure, push, recolour_axes, source
+from explorer.figures.base import at_any_time, pane, plain_figure, push, recolour_axes, source
 from explorer.palette import EMPTY_HATCH, EMPTY_MARKER, FLIP_HATCH, FLIP_MARKER, SAME_HATCH, SAME_MARKER, Palette
 
 KINDS = ("same", "flip", "empty")
@@ -82,6 +82,7 @@ class RankFigure:
         self.pane = pane(self.figure)
         self.recolour(palette)
 
+    @at_any_time
     def draw(self, order: np.ndarray, probability: np.ndarray, flips: np.ndarray, prior: np.ndarray) -> None:
         """Show a release.
 
@@ -106,6 +107,7 @@ class RankFigure:
         _frame(self.figure.x_range, 0.8, 10.0 ** (np.ceil(np.log10(max(len(order), 2))) + 0.1))
         push(self.pane)
 
+    @at_any_time
     def recolour(self, palette: Palette) -> None:
         """Take the colours of a theme."""
         recolour_axes(self.figure, palette)
@@ -164,6 +166,7 @@ class LevelFigure:
         self.pane = pane(self.figure)
         self.recolour(palette)
 
+    @at_any_time
     def draw(self, levels: Sequence[Level], prior: Sequence[float]) -> None:
         """`levels` of the release and the prior mass of each."""
         bars = level_bars(levels, prior)
@@ -183,6 +186,7 @@ class LevelFigure:
             }
         push(self.pane)
 
+    @at_any_time
     def recolour(self, palette: Palette) -> None:
         """Take the colours of a theme."""
         recolour_axes(self.figure, palette)

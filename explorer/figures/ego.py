@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from bokeh.models import CustomJSHover, DataRange1d, HoverTool, TapTool
 
-from explorer.figures.base import pane, plain_figure, push, recolour_axes, source
+from explorer.figures.base import at_any_time, pane, plain_figure, push, recolour_axes, source
 from explorer.layout import SECOND_RADIUS, EgoLayout
 from explorer.palette import Palette
 
@@ -126,6 +126,7 @@ class EgoFigure:
             self._nodes.selected.indices = []
             self._listener(row)
 
+    @at_any_time
     def draw(self, view: EgoView) -> None:
         """Show another target, snapshot or graph; the mark is taken off."""
         self._view = view
@@ -134,6 +135,8 @@ class EgoFigure:
         between = at[layout.ties]
         self._ties["context"].data = _segments(between[:, 0], between[:, 1])
         names = ["" for _ in view.ids]
+        for kind in self._ties.keys() - view.ties.keys() - {"context", "marked"}:
+            self._ties[kind].data = _segments(at[:0], at[:0])  # nothing of the last picture stays
         for kind, pairs in view.ties.items():
             self._ties[kind].data = _segments(at[pairs[:, 0]], at[pairs[:, 1]])
             own = (pairs == 0).any(axis=1)
@@ -160,6 +163,7 @@ class EgoFigure:
         self._labels.data = _labels(view)
         self.mark(np.empty((0, 2), dtype=np.int64), False)
 
+    @at_any_time
     def mark(self, pairs: np.ndarray, flips: bool) -> None:
         """Mark `pairs` (k x 2 rows) as cut: a coloured core, a cross, a ring at both ends; those drawn only."""
         self._flips = flips
@@ -178,6 +182,7 @@ class EgoFigure:
         self._colour_mark()
         push(self.pane)
 
+    @at_any_time
     def recolour(self, palette: Palette) -> None:
         """Take the colours of a theme."""
         self._palette = palette

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bokeh.models import FactorRange, FixedTicker, HoverTool, Range1d
 
 from core.study.losschain import LossChain
-from explorer.figures.base import pane, plain_figure, push, recolour_axes, source
+from explorer.figures.base import at_any_time, pane, plain_figure, push, recolour_axes, source
 from explorer.palette import Palette
 
 
@@ -42,6 +42,7 @@ class LossChainFigure:
         self.pane = pane(self.figure)
         self.recolour(palette)
 
+    @at_any_time
     def draw(self, chain: LossChain) -> None:
         """Show a loss chain."""
         names, rates = zip(*stages(chain), strict=True)
@@ -55,6 +56,7 @@ class LossChainFigure:
         }
         push(self.pane)
 
+    @at_any_time
     def recolour(self, palette: Palette) -> None:
         """Take the colours of a theme."""
         recolour_axes(self.figure, palette)

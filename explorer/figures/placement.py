@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bokeh.models import FactorRange, FixedTicker, HoverTool, Range1d
 from bokeh.transform import dodge
 
-from explorer.figures.base import pane, plain_figure, push, recolour_axes, source
+from explorer.figures.base import at_any_time, pane, plain_figure, push, recolour_axes, source
 from explorer.palette import Palette
 
 
@@ -60,6 +60,7 @@ class PlacementFigure:
         self.pane = pane(self.figure)
         self.recolour(palette)
 
+    @at_any_time
     def draw(self, bars: Sequence[PlacementBar]) -> None:
         """Show these placements, the first on top."""
         self.figure.y_range.factors = [bar.name for bar in reversed(bars)]
@@ -73,6 +74,7 @@ class PlacementFigure:
         }
         push(self.pane)
 
+    @at_any_time
     def recolour(self, palette: Palette) -> None:
         """Take the colours of a theme."""
         recolour_axes(self.figure, palette)

@@ -15,7 +15,7 @@ from core.release.mechanism import Mechanism
 from core.study.populations import SIZES, Population, population
 from core.study.pricelist import price_list
 from core.study.settings import Settings
-from explorer import legend, style
+from explorer import legend, sheets, style
 from explorer.badge import badge
 from explorer.figures.curves import FrontierFigure, rho_label
 from explorer.jobs import Work
@@ -75,9 +75,9 @@ class PriceListView(pn.viewable.Viewer):
         self.table.on_click(self._clicked)
         self._curves = FrontierFigure(palette, RHO_STOPS, EPSILON_STOPS)
         self._curves.point_at(desk.decisions.epsilon)
-        sheets: dict[str, Any] = {"stylesheets": [style.TABLE_HTML, style.SAVINGS], "sizing_mode": "stretch_width"}
-        self._saved = pn.pane.HTML(**sheets, margin=(14, 0, 0, 0))
-        self._factors = pn.pane.HTML(**sheets, margin=(16, 0, 4, 0))
+        options: dict[str, Any] = {"stylesheets": [style.TABLE_HTML, sheets.SAVINGS], "sizing_mode": "stretch_width"}
+        self._saved = pn.pane.HTML(**options, margin=(14, 0, 0, 0))
+        self._factors = pn.pane.HTML(**options, margin=(16, 0, 4, 0))
         self._results = pn.Column(
             self._caption,
             self._curves.pane,
