@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -92,11 +93,16 @@ def live_sentence(results: Sequence[Result], drawn: int, final: bool) -> str:
     )
 
 
-def live_table(results: Sequence[Result]) -> str:
-    """The tests with the largest bounds."""
+def live_table(results: Sequence[Result], nodes: Nodes) -> str:
+    """The tests with the largest bounds; a witness of a pair of rows is named by their ids."""
+
+    def named(witness: str) -> str:
+        pair = re.fullmatch(r"(\D+ )(\d+) - (\d+)", witness)
+        return f"{pair[1]}{nodes.ids[int(pair[2])]}–{nodes.ids[int(pair[3])]}" if pair else witness
+
     heads = ("witness", "event", "on one side", "on the other", "ε at least", "verdict")
     rows = "".join(
-        f'<tr><th scope="row">{escape(result.witness)}</th><td>{escape(result.event)}</td>'
+        f'<tr><th scope="row">{escape(named(result.witness))}</th><td>{escape(result.event)}</td>'
         f"<td>{result.alpha_count:,} of {result.evaluated:,}</td><td>{result.beta_count:,}</td>"
         f"<td>{result.epsilon_lb:.3f}</td><td>{result.verdict}</td></tr>"
         for result in sorted(results, key=lambda result: -result.epsilon_lb)[:SHOWN]

@@ -143,7 +143,7 @@ def audit_marks() -> str:
         (_PRIVATE, "private edge"),
         (_FALSE, "only in the neighbouring graph"),
         (_LOST, "missing there"),
-        (_CUT, "the pair"),
+        (_CUT, "the tie that the neighbour lacks"),
     )
     return lines + _items(*_NODES)
 

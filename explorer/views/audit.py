@@ -152,10 +152,10 @@ class AuditView(pn.viewable.Viewer):
         worst = audit.worst
         self._worst.object = f'<p class="quiet">{audits.pair_words(worst, study.dataset.nodes)}</p>'
         first, second = pair_views(study, worst.asked.target, worst.asked.pair, pair.graphs)
-        toggled = np.array([worst.asked.pair])
-        for figure, view in ((self.one, first), (self.other, second)):
-            figure.draw(view)
-            figure.mark(toggled, False)
+        self.one.draw(first)
+        self.other.draw(second)
+        if worst.asked.edge:
+            self.one.mark(np.array([worst.asked.pair]), False)
         self._marks.object = legend.audit_marks()
         self._empty.visible, self._results.visible = False, True
         self.exact.say("Done.")
@@ -216,7 +216,7 @@ class AuditView(pn.viewable.Viewer):
     def _live_show(self, claim: float, results, certified, preview, drawn: int, final: bool) -> None:
         self._live_said.object = f'<p role="status">{audits.live_sentence(results, drawn, final)}</p>'
         self.bound.draw(certified, preview, claim)
-        self._live_table.object = audits.live_table(results)
+        self._live_table.object = audits.live_table(results, self._desk.dataset.nodes)
         self._live_shown.visible = True
 
     def _moved(self) -> None:

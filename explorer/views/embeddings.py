@@ -24,6 +24,12 @@ from explorer.views.runner import Runner
 
 KINDS = ("tree", "cycle")
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+NAMES = {
+    Method.NONE: "no privacy",
+    Method.DENSITIES: "noised densities",
+    Method.RR: "graph by randomized response",
+    Method.DPRR: "graph by degree-preserving response",
+}
 EACH, DIMENSIONS = 20, 20
 BOUND = 0.72  # of the nodes: a public bound that these classes keep
 
@@ -53,7 +59,7 @@ class EmbeddingsView(pn.viewable.Viewer):
             visible=False,
         )
         self._view = pn.Column(
-            badge("Simulated, on block models drawn here. An embedding of your graph: privcfs embed --ledger."),
+            badge("Simulated, on block models. The command privcfs embed releases your graph's, from a ledger."),
             pn.FlexBox(self.nodes, self.bounded, self.epsilon, *self.runner.buttons, margin=0),
             self.runner,
             self._empty,
@@ -128,7 +134,7 @@ def table(rows: list[UtilityRow]) -> str:
                     f"<td>{found[e].accuracy:.3f} ± {found[e].std:.3f}</td>" if e in found else "<td>–</td>"
                     for e in EPSILONS
                 )
-            body += f'<tr><th scope="row">{escape(kind)}, {escape(method.value)}</th>{cells}</tr>'
+            body += f'<tr><th scope="row">{escape(kind)}, {escape(NAMES[method])}</th>{cells}</tr>'
     return (
         f'<div class="scroll"><table><thead><tr><th scope="col">patterns, method</th>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"

@@ -62,7 +62,7 @@ class LabelsView(pn.viewable.Viewer):
         )
         desk.param.watch(lambda _: self._moved(), "inspection")
         self._view = pn.Column(
-            badge("Simulated on private ties. A real release: privcfs labels --ledger."),
+            badge("Simulated on private ties. The command privcfs labels releases for real, from a ledger."),
             pn.FlexBox(self.graph, self.m, self.epsilon, self.delta, self.fitted, *self.runner.buttons, margin=0),
             self.runner,
             self._empty,

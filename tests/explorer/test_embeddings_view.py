@@ -27,7 +27,7 @@ def test_every_class_and_method_has_its_curve_and_row(view: EmbeddingsView) -> N
         budgets = list(drawn.data["epsilon"])
         ends = [module.EPSILONS[0], module.EPSILONS[-1]]
         assert budgets == (ends if method is Method.NONE else list(module.EPSILONS))
-        assert f"{kind}, {method.value}" in view._table.object
+        assert f"{kind}, {module.NAMES[method]}" in view._table.object
         for accuracy in drawn.data["accuracy"]:
             assert 0 <= accuracy <= 1 and f"{accuracy:.3f}" in view._table.object
 
