@@ -15,7 +15,9 @@ import numpy as np
 from core import checks
 from core.audit.claims import as_networkx
 from core.audit.identity import digest
-from core.graph import PrivateGraph
+from core.backbone.gcn import GCNWeights
+from core.backbone.module import FrozenModule
+from core.graph import Nodes, PrivateGraph
 from core.placement.mechanisms import GraphRelease
 from core.release.distribution import ReleaseDistribution, release_distribution
 from core.release.sampler import draw
@@ -59,6 +61,16 @@ class Frame:
         return self.__dict__ | {"_studies": {}}
 
     @property
+    def nodes(self) -> Nodes:
+        """The node table: public."""
+        return self._dataset.nodes
+
+    @property
+    def weights(self) -> GCNWeights | FrozenModule:
+        """The frozen backbone: public."""
+        return self._backbone.weights
+
+    @property
     def snapshot(self) -> Snapshot:
         """The pairs that are public."""
         return self._snapshot.prefix(self.rho)
@@ -66,8 +78,9 @@ class Frame:
     @property
     def universe(self) -> Universe:
         """Candidates of the target: public."""
-        nodes, weights = self._dataset.nodes, self._backbone.weights
-        return build_universe(nodes, self.snapshot, weights, self.target, self.settings.limits, self.settings.arm)
+        return build_universe(
+            self.nodes, self.snapshot, self.weights, self.target, self.settings.limits, self.settings.arm
+        )
 
     @property
     def digest(self) -> str:

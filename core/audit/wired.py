@@ -10,6 +10,7 @@ import numpy as np
 from core import checks
 from core.audit.claims import Claim, Pair, Relation, as_networkx
 from core.audit.frame import Frame, MethodRelease, NoisedGraph, PrivCFOutRelease, PrivCFSRelease, Released
+from core.audit.published import embedding, labels
 from core.audit.sampling import Release, Witness
 from core.audit.witnesses import BATTERY, Degree, HasEdge
 from core.errors import BadInput
@@ -101,6 +102,11 @@ def _graph_level(name: str, frame: Frame, epsilon: float) -> Wired:
     return Wired(name, NoisedGraph(mechanism, claim.epsilon), claim, True, graph_witnesses)
 
 
+def _published(name: str, frame: Frame, epsilon: float) -> Wired:
+    release, claim, witnesses = {"labels": labels, "embedding": embedding}[name](frame, epsilon)
+    return Wired(name, release, claim, True, witnesses)
+
+
 WIRED: dict[str, Callable[[str, Frame, float], Wired]] = {
     "privcfs-em": _explanation,
     "privcfs-pf": _explanation,
@@ -111,6 +117,8 @@ WIRED: dict[str, Callable[[str, Frame, float], Wired]] = {
     "graph-gaussian": _graph_level,
     "graph-laplace": _graph_level,
     "graph-rr": _graph_level,
+    "labels": _published,
+    "embedding": _published,
 }
 
 
