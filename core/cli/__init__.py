@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Sequence
 
 import click
 
-from core.cli.advise import advise_command
-from core.cli.audit import audit_command
-from core.cli.check import check_command
-from core.cli.compare import compare_command
-from core.cli.embed import embed_command
-from core.cli.figure import figure_command
-from core.cli.frontier import frontier_command
-from core.cli.inspect import inspect_command
-from core.cli.labels import labels_command
-from core.cli.ledger import ledger_command
-from core.cli.losschain import losschain_command
-from core.cli.placement import placement_command
-from core.cli.reach import reach_command
-from core.cli.release import release_command
-from core.cli.report import report_command
-from core.cli.serve import serve_command
-from core.cli.verify import verify_command
 from core.errors import PrivCFSError
 from core.threads import use_one_thread
 
+COMMANDS = (
+    "serve", "check", "inspect", "frontier", "reach", "advise", "losschain", "report", "figure",
+    "placement", "compare", "audit", "release", "verify", "ledger", "labels", "embed",
+)  # fmt: skip
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class Late(click.Group):
+    """Subcommands of the modules of this package, each imported when it is asked for: a graph library takes seconds."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """The subcommands, from looking at a graph to releasing from it."""
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """`NAME_command` of the module of that name."""
+        if name not in COMMANDS:
+            return None
+        return getattr(importlib.import_module(f"core.cli.{name}"), f"{name}_command")
+
+
+@click.group(cls=Late, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="privcfs-explorer", prog_name="privcfs")
 def cli() -> None:
     """Decide how much a counterfactual explanation of a private graph may say."""
-
-
-for command in (serve_command, inspect_command, frontier_command, placement_command, check_command):
-    cli.add_command(command)
-
-for command in (figure_command, losschain_command, report_command, reach_command, advise_command, audit_command):
-    cli.add_command(command)
-for command in (release_command, verify_command, ledger_command, compare_command, labels_command, embed_command):
-    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
