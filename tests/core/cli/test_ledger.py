@@ -172,7 +172,7 @@ def test_show_refuses_hostile_numbers(url: str, more: list[str], capsys: pytest.
 
 
 def test_the_command_line_starts_without_the_database_library() -> None:
-    """Nothing that loads with the command line or a subcommand imports it; it takes a third of a second, dp-accounting more than one."""
+    """Neither the command line nor a subcommand loads it: it takes a third of a second, dp-accounting more than one."""
     files = {module_name(path): (path, tree) for path, tree in sources(ROOT, "core")}
     loaded, waiting = set(), ["core.cli", *(f"core.cli.{name}" for name in COMMANDS)]
     libraries = set()
