@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.datasets.received import MOST_RECEIVED
-from tests.browser.test_explorer import opened
+from tests.browser.test_explorer import IDLE, RENDERED, opened
 
 EXAMPLE = Path(__file__).parents[2] / "data" / "example"
 TRAINED = 120_000
@@ -179,6 +179,8 @@ def test_the_dialog_is_usable_on_a_phone_and_by_keyboard(page: Page, url: str) -
     shown = dialog(page, url)
     choose(shown, *sorted(EXAMPLE.glob("*.csv")))
     check = shown.get_by_role("button", name="Check", exact=True)
+    page.wait_for_function(IDLE, timeout=RENDERED)
+    page.wait_for_timeout(1000)  # an upload that begins takes the button's focus and its key press
     expect(check).to_be_enabled()
     check.focus()
     page.keyboard.press("Enter")

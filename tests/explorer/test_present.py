@@ -293,7 +293,7 @@ def counted(kind):
         start(self, *args, **options)
     kind.__init__ = begin
 
-def visit(shown, **where):
+def visit(shown, access):
     for _ in range(2):
         Presentation(shown).page().get_root()  # what a session of the server builds
 
