@@ -94,7 +94,13 @@ class Rail(pn.viewable.Viewer):
             stylesheets=[style.LABEL_BESIDE],
         )
         self.size_penalty = pmui.FloatInput(
-            label="Size penalty", description=SIZE_PENALTY_WHY, start=0.0, end=PENALTY_HIGH, step=0.1, **_FULL
+            sx=style.STEPPER,
+            label="Size penalty",
+            description=SIZE_PENALTY_WHY,
+            start=0.0,
+            end=PENALTY_HIGH,
+            step=0.1,
+            **_FULL,
         )
         self.mechanism = pmui.Select(
             label="Mechanism",
@@ -105,10 +111,10 @@ class Rail(pn.viewable.Viewer):
         self.soft = pmui.Select(label="Utility", options={"hard": False, "soft": True}, **_FULL)
         self.sensitivity = pmui.Select(label="Sensitivity", options=list(SENSITIVITIES), **_FULL)
         self.limits = {
-            field: pmui.IntInput(label=label, start=low, end=high, **_FULL)
+            field: pmui.IntInput(sx=style.STEPPER, label=label, start=low, end=high, **_FULL)
             for field, (label, low, high) in _LIMITS.items()
         }
-        self.seed = pmui.IntInput(label="Snapshot seed", start=0, **_FULL)
+        self.seed = pmui.IntInput(sx=style.STEPPER, label="Snapshot seed", start=0, **_FULL)
         self._problem = pn.pane.HTML(
             stylesheets=[style.RAIL_NOTE], sizing_mode="stretch_width", margin=(4, 2), css_classes=["problem"]
         )

@@ -259,6 +259,7 @@ FOLD: dict[str, Any] = {
         "& .MuiAccordionDetails-root": {"padding": "0"},
     },
 }
+STEPPER = {"& .MuiIconButton-root": {"color": "text.secondary"}}  # of a number field: too faint in the dark else
 DIALOG: dict[str, Any] = {
     "title_variant": "h4",
     "show_close_button": True,

@@ -46,7 +46,14 @@ class AuditView(pn.viewable.Viewer):
             label="Pairs around", options=self._options(), value=THIS, size="small", width=230, margin=(7, 12, 7, 0)
         )
         self.pairs = pmui.IntInput(
-            label="Pairs of a kind", value=80, start=1, end=10_000, size="small", width=130, margin=(7, 12, 7, 0)
+            sx=style.STEPPER,
+            label="Pairs of a kind",
+            value=80,
+            start=1,
+            end=10_000,
+            size="small",
+            width=130,
+            margin=(7, 12, 7, 0),
         )
         self.exact = Runner("Audit exactly", "pairs of graphs", self._exact_work)
         self.ratios, self.roc = RatioFigure(palette), RocFigure(palette)

@@ -39,10 +39,17 @@ class BaselinesView(pn.viewable.Viewer):
             label="Population", options=population_options(desk), size="small", width=230, margin=(7, 12, 7, 0)
         )
         self.draws = pmui.IntInput(
-            label="Draws a seed", value=2, start=1, end=50, size="small", width=120, margin=(7, 12, 7, 0)
+            sx=style.STEPPER,
+            label="Draws a seed",
+            value=2,
+            start=1,
+            end=50,
+            size="small",
+            width=120,
+            margin=(7, 12, 7, 0),
         )
         self.seeds = pmui.IntInput(
-            label="Seeds", value=3, start=1, end=20, size="small", width=90, margin=(7, 12, 7, 0)
+            sx=style.STEPPER, label="Seeds", value=3, start=1, end=20, size="small", width=90, margin=(7, 12, 7, 0)
         )
         self.runner = Runner("Compare methods", "explanations", self._work)
         self.method = pmui.Select(label="Method", options=[], size="small", width=290, margin=(7, 12, 7, 0))

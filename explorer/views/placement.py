@@ -48,7 +48,14 @@ class PlacementView(pn.viewable.Viewer):
             label="Population", options=population_options(desk), size="small", width=230, margin=(7, 12, 7, 0)
         )
         self.draws = pmui.IntInput(
-            label="Noise draws", value=3, start=1, end=50, size="small", width=120, margin=(7, 12, 7, 0)
+            sx=style.STEPPER,
+            label="Noise draws",
+            value=3,
+            start=1,
+            end=50,
+            size="small",
+            width=120,
+            margin=(7, 12, 7, 0),
         )
         self.runner = Runner("Compare placements", "targets explained on a noised graph", self._work)
         self.bars = PlacementFigure(palette)
@@ -57,7 +64,9 @@ class PlacementView(pn.viewable.Viewer):
         self.kind = pmui.RadioButtonGroup(
             label="", options=_SHORT, value="gaussian", size="small", margin=(4, 12, 4, 0), color="primary"
         )
-        self.draw = pmui.IntInput(label="Draw", value=1, start=1, end=1, size="small", width=100, margin=(4, 0))
+        self.draw = pmui.IntInput(
+            sx=style.STEPPER, label="Draw", value=1, start=1, end=1, size="small", width=100, margin=(4, 0)
+        )
         self._heading, self._rates = _html(style.LEGEND), _html(style.TABLE_HTML)
         self._clean_text, self._noisy_text = _html(style.TEXT), _html(style.TEXT, css_classes=["noised"])
         self._empty = _html(style.EMPTY, _EMPTY)

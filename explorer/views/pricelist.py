@@ -66,7 +66,14 @@ class PriceListView(pn.viewable.Viewer):
             label="Population", options=population_options(desk), size="small", width=230, margin=(7, 12, 7, 0)
         )
         self.seeds = pmui.IntInput(
-            label="Snapshot seeds", value=3, start=1, end=20, size="small", width=130, margin=(7, 12, 7, 0)
+            sx=style.STEPPER,
+            label="Snapshot seeds",
+            value=3,
+            start=1,
+            end=20,
+            size="small",
+            width=130,
+            margin=(7, 12, 7, 0),
         )
         self.runner = Runner("Compute price list", "steps (one target at one ρ and seed)", self._work)
         self._badge = badge(_NOTE)

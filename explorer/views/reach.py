@@ -32,7 +32,7 @@ class ReachLine(pn.viewable.Viewer):
         self._desk = desk
         self._answers: dict[str, Answer] = {}
         self.job = Job()
-        self.valid = pmui.FloatInput(
+        self.valid = pmui.FloatInput(sx=style.STEPPER,
             label="Valid rate to reach", value=0.5, start=0.01, end=0.99, step=0.05, size="small", width=150,
             margin=(4, 6, 4, 0),
         )  # fmt: skip

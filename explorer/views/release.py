@@ -67,7 +67,14 @@ class ReleaseView(pn.viewable.Viewer):
             header_align=_RIGHT,
         )
         self.rank_marked = pmui.IntInput(
-            label="Mark rank", value=1, start=1, end=MOST, size="small", width=110, margin=(8, 0, 4, 0)
+            sx=style.STEPPER,
+            label="Mark rank",
+            value=1,
+            start=1,
+            end=MOST,
+            size="small",
+            width=110,
+            margin=(8, 0, 4, 0),
         )
         self.rank_marked.param.watch(lambda event: self.select(event.new - 1), "value")
         self.ego.on_tap(lambda row: desk.choose(target=row))
