@@ -17,6 +17,7 @@ from core.cli.source import Source, columns, taken
 from core.desk.amount import amount, text
 from core.embeddings.samplers import PatternClass, sample
 from core.errors import BadInput
+from core.files import check_output, whole_file
 from core.graph import PrivateGraph
 
 if TYPE_CHECKING:
@@ -144,21 +145,15 @@ def _payment(
             "ledger: found it without --out or --dataset, expected all three: a demonstration isn't released"
         )
     key = key or str(uuid.uuid4())
-    _check_place(out, key)
+    check_output(out, lambda: _is_release(out, key), f"the embedding of key {key}")
     return Payment(url, account, key, out, not yes and sys.stdin.isatty())
 
 
-def _check_place(out: Path, key: str) -> None:
-    """Refuse, before anything is paid, a place that can't be written or that holds something else."""
-    if not out.parent.is_dir():
-        raise BadInput(f"output {out}: found no folder {out.parent}, expected one to write into")
-    if out.exists():
-        try:
-            held = json.loads(out.read_bytes())["key"]
-        except (OSError, ValueError, TypeError, KeyError):
-            held = None
-        if held != key:
-            raise BadInput(f"output {out}: found a file that isn't this release, expected a new name")
+def _is_release(out: Path, key: str) -> bool:
+    try:
+        return bool(json.loads(out.read_bytes())["key"] == key)
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
 
 
 def _graph(dataset_name: str | None, values: dict[str, Any]) -> tuple[str, PrivateGraph]:
@@ -241,7 +236,6 @@ def _release(request: EmbeddingRequest, graph: PrivateGraph, payment: Payment, a
     from core.cli.release import account_for
     from core.desk.ledger import Ledger
     from core.embeddings.release import release
-    from core.files import whole_file
 
     with Ledger.open(payment.url) as ledger:
         account = account_for(ledger, payment.account, request.dataset)

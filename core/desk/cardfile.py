@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from core.desk.card import ReleaseCard, checked
 from core.errors import BadInput
-from core.files import whole_file
+from core.files import check_output, whole_file
 
 MOST_BYTES = 1_000_000
 
 
 def check_place(path: Path, key: str) -> None:
     """Raise `BadInput` unless a card under `key` can be written to `path`: a new file, or that card already."""
-    if path.is_dir():
-        raise BadInput(f"output {path}: found a folder, expected a file name; name the card's file")
-    if path.exists() and not _is_card(path, key):
-        raise BadInput(f"output {path}: found a file that isn't the card of key {key}; choose another name")
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
-            pass
-    except OSError as error:
-        raise BadInput(
-            f"output {path}: can't be written ({error.strerror}), and nothing was debited; choose another folder"
-        ) from None
+    check_output(path, lambda: _is_card(path, key), f"the card of key {key}")
 
 
 def write_card(card: ReleaseCard, path: Path) -> None:

@@ -25,6 +25,7 @@ from explorer.figures.audit import BoundFigure, RatioFigure, RocFigure
 from explorer.figures.ego import EgoFigure
 from explorer.jobs import Work
 from explorer.palette import Palette
+from explorer.panes import html
 from explorer.state import Desk
 from explorer.views.pricelist import population_options
 from explorer.views.runner import Runner
@@ -59,9 +60,9 @@ class AuditView(pn.viewable.Viewer):
         self.ratios, self.roc = RatioFigure(palette), RocFigure(palette)
         self.one = EgoFigure(palette, "Ego graph on the private graph", height=260, extent=1.4)
         self.other = EgoFigure(palette, "Ego graph on the neighbouring graph", height=260, extent=1.4)
-        self._said, self._table = _html(style.TEXT), _html(style.TABLE_HTML)
-        self._worst, self._marks = _html(style.TEXT), _html(style.LEGEND)
-        self._empty = _html(style.EMPTY, _EMPTY)
+        self._said, self._table = html(style.TEXT), html(style.TABLE_HTML)
+        self._worst, self._marks = html(style.TEXT), html(style.LEGEND)
+        self._empty = html(style.EMPTY, _EMPTY)
         self._results = self._arrange()
         self._results.visible = False
         self._make_live(palette)
@@ -83,13 +84,13 @@ class AuditView(pn.viewable.Viewer):
         return pn.Column(
             self._said,
             self._table,
-            _html(style.LEGEND, legend.audit_pairs()),
+            html(style.LEGEND, legend.audit_pairs()),
             self.ratios.pane,
-            _html(style.LEGEND, title),
+            html(style.LEGEND, title),
             self._worst,
             pn.Column(
-                pn.Column(_html(style.LEGEND, "<h3>Private graph</h3>"), self.one.pane, **options),
-                pn.Column(_html(style.LEGEND, "<h3>Neighbouring graph</h3>"), self.other.pane, **options),
+                pn.Column(html(style.LEGEND, "<h3>Private graph</h3>"), self.one.pane, **options),
+                pn.Column(html(style.LEGEND, "<h3>Neighbouring graph</h3>"), self.other.pane, **options),
                 stylesheets=[style.TWO_COLUMNS],
                 **options,
             ),
@@ -106,12 +107,12 @@ class AuditView(pn.viewable.Viewer):
         )  # fmt: skip
         self.drawing = Runner("Audit by drawing", "‰ of the draws", self._live_work)
         self.bound = BoundFigure(palette)
-        self._live_said, self._live_table = _html(style.TEXT), _html(sheets.HISTORY)
+        self._live_said, self._live_table = html(style.TEXT), html(sheets.HISTORY)
         self._live_shown = pn.Column(
             self._live_said, self.bound.pane, self._live_table, sizing_mode="stretch_width", margin=0, visible=False
         )
         self._live = pn.Column(
-            _html(
+            html(
                 style.LEGEND,
                 '<h3>From outside <span class="quiet">draws at the present target and ε, on the private graph and one '
                 "neighbour; an event is chosen on one sample and bounded on another</span></h3>",
@@ -259,10 +260,6 @@ def _some(pairs: list[AuditPair], count: int, rng: np.random.Generator) -> list[
     """`count` of the pairs, drawn evenly, in their order; all where there are no more."""
     chosen = np.sort(rng.permutation(len(pairs))[:count])
     return [pairs[place] for place in chosen]
-
-
-def _html(sheet: str, text: str = "", **options: Any) -> pn.pane.HTML:
-    return pn.pane.HTML(text, stylesheets=[sheet], **{"sizing_mode": "stretch_width", "margin": (2, 0), **options})
 
 
 _EMPTY = (

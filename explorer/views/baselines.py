@@ -21,6 +21,7 @@ from explorer.ego import clean_view, noised_view, placement_layout
 from explorer.figures.ego import EgoFigure
 from explorer.jobs import Job, Work
 from explorer.palette import Palette
+from explorer.panes import html
 from explorer.state import Desk
 from explorer.views.pricelist import population_options
 from explorer.views.runner import Runner
@@ -57,10 +58,10 @@ class BaselinesView(pn.viewable.Viewer):
         self.draw = pmui.Select(label="Draw", options=[], size="small", width=150, margin=(7, 0))
         self.clean = EgoFigure(palette, "Ego graph on the private graph", height=280, extent=1.4)
         self.seen = EgoFigure(palette, "Ego graph that the method saw", height=280, extent=1.4)
-        self._heading, self._table = _html(style.LEGEND), _html(sheets.METHODS)
-        self._clean_text, self._seen_text = _html(style.TEXT), _html(style.TEXT, css_classes=["noised"])
-        self._seen_title = _html(style.LEGEND)
-        self._empty = _html(style.EMPTY, _EMPTY)
+        self._heading, self._table = html(style.LEGEND), html(sheets.METHODS)
+        self._clean_text, self._seen_text = html(style.TEXT), html(style.TEXT, css_classes=["noised"])
+        self._seen_title = html(style.LEGEND)
+        self._empty = html(style.EMPTY, _EMPTY)
         self._results = self._arrange()
         self._results.visible = False
         self.method.param.watch(lambda _: self._draws_of(), "value")
@@ -81,7 +82,7 @@ class BaselinesView(pn.viewable.Viewer):
     def _arrange(self) -> pn.Column:
         options: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
         left = pn.Column(
-            _html(style.LEGEND, "<h3>The true graph, and the best intervention on it</h3>"),
+            html(style.LEGEND, "<h3>The true graph, and the best intervention on it</h3>"),
             self.clean.pane,
             self._clean_text,
             **options,
@@ -90,10 +91,10 @@ class BaselinesView(pn.viewable.Viewer):
         return pn.Column(
             self._heading,
             self._table,
-            _html(style.LEGEND, "<h3>Open a cell</h3>"),
+            html(style.LEGEND, "<h3>Open a cell</h3>"),
             pn.FlexBox(self.method, self.target, self.draw, margin=0),
             pn.Column(left, right, stylesheets=[style.TWO_COLUMNS], **options),
-            _html(style.LEGEND, legend.noised_ties()),
+            html(style.LEGEND, legend.noised_ties()),
             **options,
         )
 
@@ -226,10 +227,6 @@ class BaselinesView(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.Column:
         return self._view
-
-
-def _html(sheet: str, text: str = "", **options: Any) -> pn.pane.HTML:
-    return pn.pane.HTML(text, stylesheets=[sheet], **{"sizing_mode": "stretch_width", "margin": (2, 0), **options})
 
 
 _EMPTY = (

@@ -19,6 +19,7 @@ from explorer.badge import badge
 from explorer.figures.embeddings import NoiseFigure, UtilityFigure
 from explorer.jobs import Work
 from explorer.palette import Palette
+from explorer.panes import html
 from explorer.state import Desk
 from explorer.views.runner import Runner
 
@@ -45,14 +46,14 @@ class EmbeddingsView(pn.viewable.Viewer):
         self.epsilon = pmui.TextInput(label="ε of the noise", value="1", width=110, **field)
         self.runner = Runner("Embed", "budgets", self._work)
         self.utility, self.noise = UtilityFigure(palette, KINDS), NoiseFigure(palette, KINDS)
-        self._said, self._table = _html(style.TEXT), _html(style.TABLE_HTML)
-        self._empty = _html(style.EMPTY, _EMPTY)
+        self._said, self._table = html(style.TEXT), html(style.TABLE_HTML)
+        self._empty = html(style.EMPTY, _EMPTY)
         self._results = pn.Column(
             self._said,
             self.utility.pane,
-            _html(style.LEGEND, legend.embeddings()),
+            html(style.LEGEND, legend.embeddings()),
             self._table,
-            _html(style.LEGEND, "<h3>Noise against what tells the classes apart</h3>"),
+            html(style.LEGEND, "<h3>Noise against what tells the classes apart</h3>"),
             self.noise.pane,
             sizing_mode="stretch_width",
             margin=0,
@@ -146,10 +147,6 @@ def _number(written: str) -> float:
         return checks.epsilon(float(written))
     except ValueError:
         raise BadInput.number("epsilon", written, "a number above 0") from None
-
-
-def _html(sheet: str, text: str = "", **options: Any) -> pn.pane.HTML:
-    return pn.pane.HTML(text, stylesheets=[sheet], **{"sizing_mode": "stretch_width", "margin": (2, 0), **options})
 
 
 _EMPTY = (

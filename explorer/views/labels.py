@@ -24,6 +24,7 @@ from explorer.badge import badge
 from explorer.figures.labels import LabelsFigure
 from explorer.jobs import Work
 from explorer.palette import Palette
+from explorer.panes import html
 from explorer.state import Desk
 from explorer.views.runner import Runner
 
@@ -49,12 +50,12 @@ class LabelsView(pn.viewable.Viewer):
         self.fitted = pmui.Checkbox(label="fitted cap", size="small", margin=(12, 12, 7, 0))
         self.runner = Runner("Try every p_s", "values of p_s", self._work)
         self.figure = LabelsFigure(palette)
-        self._said, self._table = _html(style.TEXT), _html(style.TABLE_HTML)
-        self._empty = _html(style.EMPTY, _EMPTY)
+        self._said, self._table = html(style.TEXT), html(style.TABLE_HTML)
+        self._empty = html(style.EMPTY, _EMPTY)
         self._results = pn.Column(
             self._said,
             self.figure.pane,
-            _html(style.LEGEND, legend.labels()),
+            html(style.LEGEND, legend.labels()),
             self._table,
             sizing_mode="stretch_width",
             margin=0,
@@ -177,10 +178,6 @@ def _asked(which: str, study: Any, target: int) -> tuple[Dataset, Classifier, np
         raise UnsupportedBackbone("labels: found a foreign module on the desk, expected the two-layer GCN")
     near = study.dataset.graph.neighbours(target)[: MOST_HERE - 1]
     return study.dataset, GCNClassifier(weights, study.dataset.nodes), np.append([target], near)
-
-
-def _html(sheet: str, text: str = "", **options: Any) -> pn.pane.HTML:
-    return pn.pane.HTML(text, stylesheets=[sheet], **{"sizing_mode": "stretch_width", "margin": (2, 0), **options})
 
 
 _EMPTY = (

@@ -25,6 +25,7 @@ from explorer.figures.ego import EgoFigure
 from explorer.figures.placement import PlacementFigure
 from explorer.jobs import Job, Work
 from explorer.palette import Palette
+from explorer.panes import html
 from explorer.placement import Run
 from explorer.state import Desk
 from explorer.views.pricelist import population_options
@@ -67,9 +68,9 @@ class PlacementView(pn.viewable.Viewer):
         self.draw = pmui.IntInput(
             sx=style.STEPPER, label="Draw", value=1, start=1, end=1, size="small", width=100, margin=(4, 0)
         )
-        self._heading, self._rates = _html(style.LEGEND), _html(style.TABLE_HTML)
-        self._clean_text, self._noisy_text = _html(style.TEXT), _html(style.TEXT, css_classes=["noised"])
-        self._empty = _html(style.EMPTY, _EMPTY)
+        self._heading, self._rates = html(style.LEGEND), html(style.TABLE_HTML)
+        self._clean_text, self._noisy_text = html(style.TEXT), html(style.TEXT, css_classes=["noised"])
+        self._empty = html(style.EMPTY, _EMPTY)
         # Hidden and shown, never taken out: a model that arrives late can miss changes on their way.
         self._results = self._arrange()
         self._results.visible = False
@@ -90,13 +91,13 @@ class PlacementView(pn.viewable.Viewer):
     def _arrange(self) -> pn.Column:
         options: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
         left = pn.Column(
-            _html(style.LEGEND, "<h3>Privacy on the explanation: the true graph</h3>"),
+            html(style.LEGEND, "<h3>Privacy on the explanation: the true graph</h3>"),
             self.clean.pane,
             self._clean_text,
             **options,
         )
         right = pn.Column(
-            _html(style.LEGEND, "<h3>Privacy on the graph: what the explainer sees</h3>"),
+            html(style.LEGEND, "<h3>Privacy on the graph: what the explainer sees</h3>"),
             self.noisy.pane,
             self._noisy_text,
             **options,
@@ -104,11 +105,11 @@ class PlacementView(pn.viewable.Viewer):
         return pn.Column(
             self._heading,
             self.bars.pane,
-            _html(style.LEGEND, legend.placements()),
+            html(style.LEGEND, legend.placements()),
             self._rates,
             pn.FlexBox(self.kind, self.draw, align_items="center", margin=(16, 0, 0, 0)),
             pn.Column(left, right, stylesheets=[style.TWO_COLUMNS], **options),
-            _html(style.LEGEND, legend.noised_ties()),
+            html(style.LEGEND, legend.noised_ties()),
             **options,
         )
 
@@ -253,10 +254,6 @@ def _verdict(cell: Cell, study: Study, hidden: int) -> str:
     if hidden:
         words.append(f"{hidden:,} more neighbours are not drawn.")
     return f"Node {escape(nodes.ids[cell.target])} has {cell.noised_degree:,} ties and is " + " ".join(words)
-
-
-def _html(sheet: str, text: str = "", **options: Any) -> pn.pane.HTML:
-    return pn.pane.HTML(text, stylesheets=[sheet], **{"sizing_mode": "stretch_width", "margin": (2, 0), **options})
 
 
 _EMPTY = (

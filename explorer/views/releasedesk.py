@@ -14,6 +14,7 @@ from core.desk.amount import text
 from explorer import releasing, sheets, style
 from explorer.badge import badge
 from explorer.jobs import Job
+from explorer.panes import html
 from explorer.paying import Paying
 from explorer.state import Desk
 
@@ -38,7 +39,7 @@ class ReleaseDeskView(pn.viewable.Viewer):
         self.card: ReleaseCard | None = None
         self._local = local
         self._look: Any = None
-        self._problem = _html(sheets.DIALOG_TEXT)
+        self._problem = html(sheets.DIALOG_TEXT)
         self._make_opening()
         self._make_desk()
         self._make_dialog()
@@ -66,7 +67,7 @@ class ReleaseDeskView(pn.viewable.Viewer):
         self.make_button = _button("Make new", "contained", lambda _: self._make())
         fields = [self.place, self.open_button, self.new_account, self.budget, self.make_button] if self._local else []
         self._opening = pn.Column(
-            _html(style.EMPTY, releasing.NO_LEDGER if self._local else releasing.NO_LEDGER_HERE),
+            html(style.EMPTY, releasing.NO_LEDGER if self._local else releasing.NO_LEDGER_HERE),
             pn.FlexBox(*fields, margin=0),
             sizing_mode="stretch_width",
             margin=0,
@@ -76,11 +77,11 @@ class ReleaseDeskView(pn.viewable.Viewer):
         self.account = pmui.Select(label="Account", options=[], width=260, **_FIELD)
         self.account.param.watch(lambda event: event.new and self.paying.choose(event.new), "value")
         self.release = _button("Release …", "contained", lambda _: self.ask())
-        self.gauge = _html(sheets.GAUGE)
-        self.offer = _html(sheets.DIALOG_TEXT)
-        self.costs = _html(style.TABLE_HTML)
-        self.history = _html(sheets.HISTORY)
-        self.shown = _html(sheets.CARD, visible=False)
+        self.gauge = html(sheets.GAUGE)
+        self.offer = html(sheets.DIALOG_TEXT)
+        self.costs = html(style.TABLE_HTML)
+        self.history = html(sheets.HISTORY)
+        self.shown = html(sheets.CARD, visible=False)
         self.download = pmui.FileDownload(
             callback=lambda: io.BytesIO(self.card.text.encode() if self.card else b""),
             filename="card.json",
@@ -95,19 +96,19 @@ class ReleaseDeskView(pn.viewable.Viewer):
             self.offer,
             self.shown,
             self.download,
-            _html(style.LEGEND, "<h3>What it comes to</h3>"),
+            html(style.LEGEND, "<h3>What it comes to</h3>"),
             self.costs,
-            _html(style.LEGEND, "<h3>History</h3>"),
+            html(style.LEGEND, "<h3>History</h3>"),
             self.history,
             sizing_mode="stretch_width",
             margin=0,
         )
 
     def _make_dialog(self) -> None:
-        self.restated = _html(sheets.DIALOG_TEXT)
+        self.restated = html(sheets.DIALOG_TEXT)
         self.spend = _button("Release", "contained", lambda _: self.confirm())
         self.back = _button("Cancel", "outlined", lambda _: self.dialog.param.update(open=False))
-        self.said = _html(sheets.DIALOG_TEXT)
+        self.said = html(sheets.DIALOG_TEXT)
         self.dialog = pmui.Dialog(
             self.restated,
             pn.Row(self.spend, self.back, sizing_mode="stretch_width", margin=0),
@@ -219,7 +220,3 @@ class ReleaseDeskView(pn.viewable.Viewer):
 
 def _button(label: str, variant: str, act: Any) -> pmui.Button:
     return pmui.Button(label=label, variant=variant, size="small", height=36, margin=(9, 8, 7, 0), on_click=act)
-
-
-def _html(sheet: str, text: str = "", **options: Any) -> pn.pane.HTML:
-    return pn.pane.HTML(text, stylesheets=[sheet], **{"sizing_mode": "stretch_width", "margin": (2, 0), **options})

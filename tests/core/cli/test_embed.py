@@ -76,7 +76,7 @@ def test_a_release_is_paid_written_and_repeated(capsys, tmp_path):
     history = answer(capsys, "ledger", "show", "--ledger", url)
     assert (history["spent"], history["entries"][0]["mechanism"]) == ("1", "discrete-gaussian")
     refused = refusal(capsys, *paid[:5], "--key", "other", "--out", str(out), "--yes")
-    assert "isn't this release" in refused
+    assert "isn't the embedding of key" in refused
     assert run([*paid[:5], "--key", "more", "--epsilon", "1.5", "--out", str(tmp_path / "more.json"), "--yes"]) == 3
     assert not (tmp_path / "more.json").exists()
 
@@ -92,7 +92,7 @@ def test_a_release_is_paid_written_and_repeated(capsys, tmp_path):
         (("--degree-bound", "200", "--project", "--smooth"), "expected one that refuses"),
         (("--out", "x.json"), "without --ledger"),
         (("--ledger", "x.db"), "without --out or --dataset"),
-        (("--ledger", "x.db", "--dataset", "karate", "--out", "/no/such/folder/x.json"), "no folder"),
+        (("--ledger", "x.db", "--dataset", "karate", "--out", "/no/such/folder/x.json"), "choose another folder"),
     ],
 )
 def test_what_is_refused(capsys, arguments, found):
