@@ -14,6 +14,7 @@ import param
 from core.errors import Cancelled, PrivCFSError
 
 REPORT_SECONDS = 0.1
+LEAST_SECONDS = 0.15  # a page hears of beginning and end by two messages, which can overtake each other when close
 
 Progress = Callable[[int, int], None]
 Work = Callable[[Progress, Callable[[], bool]], Any]
@@ -73,6 +74,8 @@ class Job(param.Parameterized):
 
     def _run(self, work: Work, finish: Callable[[Any], None], stop: threading.Event) -> None:
         last = [0.0]
+        served = self._document is not None and self._document.session_context is not None
+        soonest = time.monotonic() + (LEAST_SECONDS if served else 0)
 
         def progress(done: int, total: int) -> None:
             now = time.monotonic()
@@ -80,8 +83,12 @@ class Job(param.Parameterized):
                 last[0] = now
                 self.hand(lambda: self.param.update(done=done, total=total))
 
+        def hand(act: Callable[[], None]) -> None:
+            time.sleep(max(soonest - time.monotonic(), 0))
+            self.hand(act)
+
         def end(state: str, message: str = "") -> None:
-            self.hand(lambda: self.param.update(state=state, message=message))
+            hand(lambda: self.param.update(state=state, message=message))
 
         def deliver(result: Any) -> None:
             try:
@@ -98,7 +105,7 @@ class Job(param.Parameterized):
         except Exception as error:
             end("failed", _reason(error))
         else:
-            self.hand(lambda: deliver(result))
+            hand(lambda: deliver(result))
 
 
 def _reason(error: Exception) -> str:
