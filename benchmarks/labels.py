@@ -19,7 +19,7 @@ from core.threads import use_one_thread
 EPSILON, DELTA = Fraction(8), Fraction("1e-5")
 GRID = ("0.005", "0.01", "0.02", "0.03", "0.04", "0.05", "0.06", "0.07", "0.08", "0.09", "0.1", "0.12", "0.15", "0.2")
 GRAPHS = (
-    (FEATURES_SUFFICE, -0.05, 0.05, (400, 2000), "the features say enough (the design's sketch)"),
+    (FEATURES_SUFFICE, -0.05, 0.05, (400, 2000), "the features say enough"),
     (TIES_MATTER, -0.1, 0.015, (1000, 4000), "the ties matter"),
 )
 
