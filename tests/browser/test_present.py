@@ -58,6 +58,7 @@ def chosen(page: Page, label: str, option: str) -> None:
 def test_a_visit_through_every_view_keeps_the_address(page: Page, results_url: str) -> None:
     opened(page, results_url)
     expect(page.get_by_role("note")).to_contain_text("computed from private edges")
+    page.wait_for_url("**rho=0.3**")
     assert asked(page) == {"view": "prices", "dataset": "karate", "population": "all", "arm": "full", "rho": "0.3"}
     expect(page.locator("table.prices tbody tr")).to_have_count(8)
     expect(page.locator("table.prices td[title*='of releases flip']")).to_have_count(48)
@@ -82,6 +83,7 @@ def test_a_visit_through_every_view_keeps_the_address(page: Page, results_url: s
     expect(page.locator("table.made")).to_contain_text("random.parquet")
     opened(page, link)
     expect(page.locator("#seen")).to_contain_text("Arms at ρ = 0.7")
+    page.wait_for_url("**arm=edge-only**")
     assert asked(page)["arm"] == "edge-only"
     assert page.problems == []
 
@@ -100,6 +102,7 @@ def test_going_back_shows_the_view_before(page: Page, results_url: str) -> None:
 def test_a_link_to_what_is_not_there_says_so(page: Page, results_url: str) -> None:
     opened(page, f"{results_url}/?view=curves&population=7&arm=%3Cb%3E&rho=0.55")
     expect(page.get_by_role("status")).to_contain_text("population 7, arm <b>, rho 0.55")
+    page.wait_for_url("**rho=0.3**")  # the address follows what is shown
     assert asked(page) == {"view": "curves", "dataset": "karate", "population": "all", "arm": "full", "rho": "0.3"}
     chosen(page, "Population", "random")
     expect(page.get_by_role("status")).to_have_count(0)
