@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 
 import networkx as nx
@@ -138,7 +137,6 @@ def test_the_auditor_passes_the_zoo():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("PRIVCFS_FULL" not in os.environ, reason="PRIVCFS_FULL is not set: takes minutes")
 def test_the_auditor_passes_thirty_runs_of_the_zoo():
     """Each of 11 correct ones fails by chance in 1 of 10^4 at most."""
     tallies = run_zoo(list(ZOO.values()), runs=30, select=4_000, evaluate=16_000, seed=100)
